@@ -63,21 +63,21 @@ _abut()
       options+=' --device --error --export --family --import --json --max-primitives --output --precision --primitives'
       options+=' --scale --seed --timeout --union --vertices'
       ;;
-    import) options+=' --list-pairs --output' ;;
+    import) options+=' --list-pairs --output --verbose' ;;
     simulate)
       options+=" $folders"
-      options+=' --contacts --controls --device --output --precision --record --states --steps'
+      options+=' --contacts --controls --device --output --precision --record --start --states --steps'
       options+=' --threshold --timeout --worlds'
       ;;
-    transition) options+=" $folders --controls --device --output --parameters --precision --states --timeout --worlds" ;;
+    transition) options+=" $folders --controls --device --output --parameters --precision --start --states --timeout --worlds" ;;
     rollout-gradient)
       options+=" $folders"
-      options+=' --controls --cotangents --device --output --precision --record --states --steps'
+      options+=' --controls --cotangents --device --output --precision --record --start --states --steps'
       options+=' --timeout --worlds'
       ;;
     compare)
       options+=' --controls --coordinate --device --json --models --output --precision --record'
-      options+=' --series --states --steps --timeout --world'
+      options+=' --series --start --states --steps --timeout --world'
       ;;
     film)
       options+=' --contacts --device --follow --frames --height --output --rate --threshold'

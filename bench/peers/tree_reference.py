@@ -164,9 +164,10 @@ def load_scene(path):
 
 
 def initial(sc):
-    """q at which every hinge and slide is 0, every ball the identity and every free link at its stated pose."""
+    """q at which every hinge and slide is at its start, every ball the identity and every free link at its stated pose."""
     q = np.zeros(sc.nq)
     for l, a in zip(sc.links, sc.qadr):
+        if l["joint"]["type"] in ("hinge", "slide"): q[a] = l["joint"].get("start", 0)
         if l["joint"]["type"] == "ball": q[a] = 1
         if l["joint"]["type"] == "free": q[a:a + 3], q[a + 3:a + 7] = l["position"], np.array(l["quaternion"]) / np.linalg.norm(l["quaternion"])
     return q
@@ -302,8 +303,10 @@ def forces(sc, q, v, u):
         i, g = act["joint"], act.get("gear", 1.)
         a, b = sc.qadr[i] + act.get("dof", 0), sc.vadr[i] + act.get("dof", 0)
         kind = act["kind"]
-        F = {"motor": lambda: u[k], "position": lambda: act["kp"] * (u[k] - g * q[a]) - act.get("kv", 0.) * g * v[b],
-             "velocity": lambda: act["kv"] * (u[k] - g * v[b])}[kind]()
+        c = jnp.clip(u[k], *act["control_limits"]) if "control_limits" in act else u[k]
+        F = {"motor": lambda: c, "position": lambda: act["kp"] * (c - g * q[a]) - act.get("kv", 0.) * g * v[b],
+             "velocity": lambda: act["kv"] * (c - g * v[b]),
+             "affine": lambda: act.get("gain", 1.) * c + act.get("bias", 0.) - act.get("kp", 0.) * g * q[a] - act.get("kv", 0.) * g * v[b]}[kind]()
         if "force_limits" in act: F = jnp.clip(F, *act["force_limits"])
         f = f.at[b].add(g * F)
     return f

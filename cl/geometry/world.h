@@ -80,11 +80,12 @@ typedef struct world_sizes {
 #define LINK_V 3
 #define LINK_TREE 4 // -1 where no degree of freedom moves it
 #define LINK_INTS 5
-#define ACTUATOR_KIND 0
+#define ACTUATOR_FEELS 0 // whether its force depends on q or v
 #define ACTUATOR_Q 1
 #define ACTUATOR_V 2
 #define ACTUATOR_LIMITED 3
-#define ACTUATOR_INTS 4
+#define ACTUATOR_CLAMPED 4
+#define ACTUATOR_INTS 5
 #define ROW_KIND 0
 #define ROW_Q 1
 #define ROW_V 2
@@ -154,7 +155,11 @@ typedef struct world_sizes {
 #define ACTUATOR_KV 2
 #define ACTUATOR_LOW 3
 #define ACTUATOR_HIGH 4
-#define ACTUATOR_REALS 5
+#define ACTUATOR_LEAST 5 // of the control
+#define ACTUATOR_MOST 6
+#define ACTUATOR_GAIN 7 // beyond kp: the force is gain u + bias + kp (u - l) - kv l'
+#define ACTUATOR_BIAS 8
+#define ACTUATOR_REALS 9
 // A softness (docs/cone.md, section 8): K and B of the reference acceleration, then the impedance.
 #define SOFT_K 0
 #define SOFT_B 1

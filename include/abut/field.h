@@ -68,7 +68,7 @@ typedef struct abut_field_report {
   size_t shells_nested;     /* within others, and turned as these are */
   size_t tangled_edges;
   double diagonal;        /* of the mesh's box [m] */
-  double volume;          /* [m^3], where shells overlap counted for each of them */
+  double volume;          /* [m^3] of the solid, where shells overlap counted once */
   uint32_t cells, levels; /* of the coarse grid's longest side; finer grids above it */
   size_t blocks;          /* of 8 x 8 x 8 cells, of all levels */
   size_t bytes;           /* of the field on a device, in float */
@@ -86,6 +86,10 @@ typedef struct abut_field_report {
   double misfit;         /* of abut_body_info; 0 where a field is made of the mesh itself */
   double feature_misfit; /* of abut_body_info, likewise */
 } abut_field_report;
+
+/* The report of the mesh that a body was loaded from: of a bare mesh that of its field, of a body
+ * file its suspicions, misfits and diagonal. 0 of other bodies. Error: ABUT_ERROR_ARGUMENT. */
+ABUT_API abut_status abut_get_body_report(abut_body body, abut_field_report *report);
 
 /* One suspicion of a report: its name, the figures, and what to do about it, as
  * "open: 2 holes were closed, the widest 0.12 m; ...". Writes at most `room` bytes, a zero among

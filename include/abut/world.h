@@ -13,6 +13,7 @@
 #ifndef ABUT_WORLD_H
 #define ABUT_WORLD_H
 
+#include <abut/field.h>
 #include <abut/render.h>
 
 #ifdef __cplusplus
@@ -87,23 +88,25 @@ typedef struct abut_scene_info {
   size_t suspicious_bodies;           /* of soft and hard contacts: bodies of files with suspicions
                                          (abut_body_info) */
   size_t suspicious_link, suspicious_body; /* the first of them: a link, and which of its bodies; */
-  uint32_t suspicions;     /* its bits, misfits and diagonal, as abut_suspicion_text takes
-                              them */
-  double misfit, diagonal; /* [m] */
-  double feature_misfit;   /* [m] */
-  bool automatic;          /* Pairs are also found by themselves: the scene's `automatic`
-                              (docs/scenes.md) */
-  size_t bodies;           /* of all links */
-  size_t candidates;       /* pairs that may collide: the listed ones, then the automatic
-                              ones */
-  size_t kinds;            /* of candidates, and of tiles: those of equal shapes and
-                              smoothing are computed together. 0 where contacts are given,
-                              or springs */
-  size_t parameters;       /* P, columns of friction and of stiffness: the listed pairs,
-                              then the bodies that are in automatic ones, by their numbers.
-                              Without these it is `pairs` */
-  size_t trees;            /* of links: what a joint at the world, or at what cannot move,
-                              moves by itself */
+  uint32_t suspicions;      /* its bits, misfits and diagonal, and below its report, as
+                               abut_suspicion_text takes it */
+  double misfit, diagonal;  /* [m] */
+  double feature_misfit;    /* [m] */
+  bool automatic;           /* Pairs are also found by themselves: the scene's `automatic`
+                               (docs/scenes.md) */
+  size_t bodies;            /* of all links */
+  size_t candidates;        /* pairs that may collide: the listed ones, then the automatic
+                               ones */
+  size_t kinds;             /* of candidates, and of tiles: those of equal shapes and
+                               smoothing are computed together. 0 where contacts are given,
+                               or springs */
+  size_t parameters;        /* P, columns of friction and of stiffness: the listed pairs,
+                               then the bodies that are in automatic ones, by their numbers.
+                               Without these it is `pairs` */
+  size_t trees;             /* of links: what a joint at the world, or at what cannot move,
+                               moves by itself */
+  abut_field_report report; /* of the first suspicious body: abut_get_body_report */
+  size_t starts;            /* states that the scene names: abut_get_named_start */
 } abut_scene_info;
 
 /* Reads a scene with its bodies, whose files are found from its own folder. Errors: those of
@@ -129,8 +132,15 @@ ABUT_API abut_status abut_destroy_scene(abut_scene scene);
 /* Says what a scene holds. Error: ABUT_ERROR_ARGUMENT. */
 ABUT_API abut_status abut_get_scene_info(abut_scene scene, abut_scene_info *info);
 
-/* Positions (nq) of a world as the scene states it: hinges and slides 0, balls not turned. */
+/* Positions (nq) of a world as the scene states it: hinges and slides at their `start`, balls not
+ * turned. */
 ABUT_API abut_status abut_get_scene_start(abut_scene scene, double *q);
+
+/* A state that the scene names, in the order of its file: *name, which is the scene's, positions q
+ * (nq), velocities v (nv) and controls u (nu). NULL: not wanted. Errors: ABUT_ERROR_ARGUMENT for an
+ * index that is not below abut_scene_info.starts. */
+ABUT_API abut_status abut_get_named_start(abut_scene scene, size_t index, const char **name,
+                                          double *q, double *v, double *u);
 
 /* Parameters as the scene states them, which worlds have where theirs are NULL: friction
  * (parameters), gravity (3) [m/s^2]; NULL: not wanted. Scales of mass and stiffness are 1. */

@@ -50,10 +50,8 @@ class Body(Owner):
 
     def _diagnostics(self) -> list[str]:
         """The diagnostics of a body file's mesh."""
-        info, report = ffi.new("abut_body_info *"), ffi.new("abut_field_report *")
-        check(lib.abut_get_body_info(self.handle, info))
-        for name in ("suspicions", "misfit", "feature_misfit", "diagonal"):
-            setattr(report, name, getattr(info, name))
+        report = ffi.new("abut_field_report *")
+        check(lib.abut_get_body_report(self.handle, report))
         return diagnostic_texts(report[0])
 
     def mesh(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -19,6 +19,7 @@ import argparse
 import collections
 import contextlib
 import errno
+import itertools
 import json
 import math
 import os
@@ -47,6 +48,9 @@ _PLANE_EXTENTS, _PLANE_LEAST = 10.0, 10.0  # half edges of a plane without end: 
 _MIX_LEAST = 1e-15  # a weight below is none (mjMINVAL)
 _FRICTION = 1.0  # MuJoCo's default, and so that of automatic pairs
 _HEIGHTS_LEAST, _HEIGHTS_MOST = 2, 2048  # nodes a side of a scene's height field
+_SIZE_LEAST, _SIZE_MOST, _SLENDER_MOST = 1e-6, 1e6, 50.0  # of words' lengths [m], and of a capsule or cylinder by its radius
+_NAMES, _PLURAL = 3, {"body": "bodies", "equality": "equalities"}  # of one kind of warnings
+_JOINTS_MOST, _SAMPLES = 2, 12  # between geoms that may be stuck in each other; positions of each
 _FAR = 1e10  # beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL), and its square is finite in float32
 _ENDING = ".scene.json"
 _MESH_HEAD = "# by abut import\n"
@@ -115,13 +119,37 @@ def _product(a: list[float], b: list[float]) -> list[float]:
             a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]]
 
 
-class _Maker:
-    """A model on its way to a scene. `tell` gets what is left out or changed."""
+def _summed(told: list[str]) -> list[str]:
+    """Warnings by their kind, those of actuators that are left out first: of each kind the first names, and how many there are."""
+    one = re.compile(r"(\w+) (`[^`]*`|\d+): (.*)", re.DOTALL)
+    same, alike = dict[Any, list[str]](), dict[Any, list[str]]()
+    for text in told:
+        found = one.fullmatch(text)
+        same.setdefault((found[1], found[3]) if found else text, []).append(found[2] if found else text)
+    for key, names in same.items():
+        if isinstance(key, str):
+            line = key
+        elif len(names) == 1:
+            line = f"{key[0]} {names[0]}: {key[1]}"
+        else:
+            more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+            line = f"{_PLURAL.get(key[0], key[0] + 's')} {', '.join(names[:_NAMES])}{more}: {key[1]}"
+        kind = re.sub(r"`[^`]*`|\d[\d.e+-]*", "", line if isinstance(key, str) else f"{key[0]}: {key[1]}")
+        alike.setdefault(kind, []).append(line)
+    lines = [f"{group[0]} (and {len(group) - 1} more lines of this kind: --verbose)" if len(group) > _NAMES else line
+             for group in alike.values() for line in (group[:1] if len(group) > _NAMES else group)]
+    return sorted(lines, key=lambda line: not (line.startswith("actuator") and "left out with its control" in line))
 
-    def __init__(self, model: Any, stem: str, tell: Callable[[str], None], list_pairs: bool = False):
+
+class _Maker:
+    """A model on its way to a scene. `tell` gets what is left out or changed, once the scene is made: summed up, or all of it."""
+
+    def __init__(self, model: Any, stem: str, tell: Callable[[str], None], list_pairs: bool = False, verbose: bool = False):
         if not isinstance(model, mj.MjModel):
             raise TypeError(f"a mujoco.MjModel is wanted, as mujoco.MjModel.from_xml_path makes one, not {type(model).__name__}")
-        self.m, self.stem, self.tell_all = model, stem, tell
+        self.m, self.stem, self.to, self.verbose = model, stem, tell, verbose
+        self.told: list[str] = []
+        self.tell_all = self.told.append
         self.names = bytes(model.names)
         self.kind, self.body, self.parent = model.geom_type.tolist(), model.geom_bodyid.tolist(), model.body_parentid.tolist()
         self.takes_parents = self.flag("FILTERPARENT")  # a body and the one that its joints join it to may collide
@@ -129,16 +157,27 @@ class _Maker:
         self.meshes: set[int] = set()
         self.mesh_names = collections.Counter(self.name("mesh", k).lower() for k in range(model.nmesh))
         self.version = _version()
-        self._place_geoms()
-        self._number_links()
         first = 0 if self.version >= (3,) else 1  # the number of the first body in a signature, which is (body << 16) + body
         self.excluded = [((int(s) >> 16 & 0xFFFF) - first, (int(s) & 0xFFFF) - first) for s in model.exclude_signature]
+        self.weld = [0]
+        for b in range(1, model.nbody):
+            self.weld.append(b if model.body_jntnum[b] > 0 else self.weld[self.parent[b]])
+        self.stuck = self._stuck_pairs()
+        self.dynamic = [pair for pair in self._dynamic_pairs() if pair not in self.stuck]
+        self._place_geoms()
+        self._number_links()
         alike: dict[tuple[float, ...], int] = {}  # models have many geoms, and few that touch in another way
         self.alike = [alike.setdefault(self._numbers(g), len(alike)) for g in range(model.ngeom)]
         self.mixed: dict[tuple[int, int], dict[str, Any]] = {}
+        self.controls: list[int] = []  # which of the model's the scene has
+        self.origins: dict[str, str] = {}  # places in the scene, and what of the model they are of
+        self.pair_count = 0
         self.automatic: set[tuple[int, int]] = set()  # geoms whose pairs the scene finds by itself
         if not list_pairs:
-            self.automatic = {pair for pair in self._dynamic_pairs() if self._contact(*pair)["automatic"]}
+            # Of links with geoms that are stuck no pair is automatic, since the scene excludes links as a whole.
+            bodies = {self._bodies_of(*pair) for pair in self.stuck}
+            self.automatic = {pair for pair in self.dynamic
+                              if self._contact(*pair)["automatic"] and self._bodies_of(*pair) not in bodies}
 
     # ---- the model ----
 
@@ -168,9 +207,12 @@ class _Maker:
         first = int(getattr(self.m, f"name_{_SHORT.get(kind, kind)}adr")[number])
         return self.names[first:self.names.index(0, first)].decode(errors="replace")
 
-    def tell(self, kind: str, number: int, text: str) -> None:
+    def called(self, kind: str, number: int) -> str:
         name = self.name(kind, number)
-        self.tell_all(f"{kind} {f'`{name}`' if name else number}: {text}")
+        return f"`{name}`" if name else str(number)
+
+    def tell(self, kind: str, number: int, text: str) -> None:
+        self.tell_all(f"{kind} {self.called(kind, number)}: {text}")
 
     # ---- softness ----
 
@@ -195,36 +237,65 @@ class _Maker:
         m = self.m
         return bool(m.geom_contype[g] or m.geom_conaffinity[g] or (m.npair and (g in m.pair_geom1 or g in m.pair_geom2)))
 
+    def _is_field(self, g: int) -> bool:
+        """Whether it is a mesh or a height field, of which a field is made or kept."""
+        return self.kind[g] in (_MESH, _HFIELD)
+
     def _has_word(self, g: int) -> bool:
         kind = self.kind[g]
         if kind in _WORDS or kind in (_PLANE, _MESH):
             return True
-        if kind != _HFIELD:
-            self.tell("geom", g, "its shape is left out")
-            return False
+        return kind == _HFIELD and all(_HEIGHTS_LEAST <= nodes <= _HEIGHTS_MOST for nodes in self._nodes(g))
+
+    def _nodes(self, g: int) -> tuple[int, int]:
         field = self.m.geom_dataid[g]
-        rows, columns = int(self.m.hfield_nrow[field]), int(self.m.hfield_ncol[field])
-        good = all(_HEIGHTS_LEAST <= nodes <= _HEIGHTS_MOST for nodes in (rows, columns))
-        if not good:
-            self.tell("geom", g, f"a height field of {rows} by {columns} nodes is left out")
-        return good
+        return int(self.m.hfield_nrow[field]), int(self.m.hfield_ncol[field])
+
+    def _misfit(self, g: int) -> str | None:
+        """Why a scene does not take the lengths of a geom, whose shape it has a word for."""
+        kind, size = self.kind[g], _floats(self.m.geom_size[g])
+        if kind not in _WORDS:
+            return None
+        word, count = _WORDS[kind]
+        for length in size[:count]:
+            if not _SIZE_LEAST <= length <= _SIZE_MOST and math.isfinite(length):
+                return f"a {word} with a half length or radius of {length:g} m; scenes have {_SIZE_LEAST:g} to {_SIZE_MOST:g} m"
+        if word == "capsule" and size[1] > _SLENDER_MOST * size[0]:
+            return f"a capsule of radius {size[0]:g} m and half length {size[1]:g} m; scenes have at most {_SLENDER_MOST:g} radii"
+        if word == "cylinder" and max(size[:2]) > _SLENDER_MOST * min(size[:2]):
+            return f"a cylinder of radius {size[0]:g} m and half length {size[1]:g} m; in scenes one is at most {_SLENDER_MOST:g} times the other"
+        return None
 
     def _place_geoms(self) -> None:
-        m, untouched = self.m, 0
+        """Gives geoms their numbers among the bodies of their links. What can touch nothing has none, but for simple shapes, which pictures
+        show and which cost nothing."""
+        m, untouched, alone = self.m, 0, 0
+        touching = {g for pair in self.dynamic for g in pair}
+        if self.takes_pairs("PAIR") and not self.is_off("CONTACT"):
+            touching |= {int(g) for p in range(m.npair) for g in (m.pair_geom1[p], m.pair_geom2[p])}
         for b in range(m.nbody):
             count = 0
             for g in range(m.body_geomadr[b], m.body_geomadr[b] + m.body_geomnum[b]):
                 if not self._may_touch(g):
                     untouched += 1
-                elif self._has_word(g):
+                elif not self._has_word(g):
+                    self.tell("geom", g, "a height field of {} by {} nodes is left out".format(*self._nodes(g)) if self.kind[g] == _HFIELD
+                              else "its shape is left out")
+                elif g not in touching and (self._is_field(g) or self._misfit(g)):
+                    alone += 1
+                else:
+                    why = self._misfit(g)
+                    if why:
+                        raise ValueError(f"geom {self.called('geom', g)} of body {self.called('body', b)} is {why}")
                     self.place[g] = count
                     count += 1
                     if self.kind[g] == _MESH:
                         self.meshes.add(int(m.geom_dataid[g]))
-        if untouched:
-            one = untouched == 1
-            self.tell_all(f"{untouched} geom{'' if one else 's'} that touch{'es' if one else ''} nothing "
-                          f"{'is' if one else 'are'} left out (contype and conaffinity 0)")
+        for number, why in ((untouched, "contype and conaffinity 0"), (alone, "no geom meets them")):
+            if number:
+                one = number == 1
+                self.tell_all(f"{number} geom{'' if one else 's'} that touch{'es' if one else ''} nothing "
+                              f"{'is' if one else 'are'} left out ({why})")
 
     def mesh_file(self, mesh: int) -> str:
         """By its name, unless that is no file's, or differs from another one's in case, which some file systems ignore."""
@@ -256,7 +327,7 @@ class _Maker:
         return {word: size[0] if count == 1 else size[:count]}
 
     def bodies(self, body: int) -> list[dict[str, Any]]:
-        m, out = self.m, []
+        m, out = self.m, list[dict[str, Any]]()
         for g in range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body]):
             if self.place[g] < 0:
                 continue
@@ -266,6 +337,8 @@ class _Maker:
             if _floats(m.geom_quat[g]) != [1.0, 0.0, 0.0, 0.0]:
                 one["quaternion"] = _floats(m.geom_quat[g])
             self._put_own(one, g)
+            self.origins[f"links[{self.last[body]}].bodies[{len(out)}]"] = (
+                f"geom {self.called('geom', g)} of body {self.called('body', body)}")
             if self.has("geom_surfacevel", g) or self.has("geom_adhesion", g):
                 self.tell("geom", g, "its surface neither moves by itself nor sticks in the scene")
             out.append(one)
@@ -277,12 +350,11 @@ class _Maker:
         m = self.m
         world = any(self.place[g] >= 0 for g in range(m.body_geomnum[0]))
         self.link_count = int(world)
-        self.first, self.last, self.weld = [self.link_count - 1], [self.link_count - 1], [0]
+        self.first, self.last = [self.link_count - 1], [self.link_count - 1]
         for b in range(1, m.nbody):
             self.first.append(self.link_count)
             self.link_count += max(int(m.body_jntnum[b]), 1)
             self.last.append(self.link_count - 1)
-            self.weld.append(b if m.body_jntnum[b] > 0 else self.weld[self.parent[b]])
 
     def _is_single(self, joint: int) -> bool:
         return int(self.m.jnt_type[joint]) in (_SLIDE, _HINGE)
@@ -304,7 +376,6 @@ class _Maker:
                     turned = _product(quaternion, [math.cos(half), *(-math.sin(half) * a for a in axis)])
                     position = [p + a - b for p, a, b in zip(position, _rotated(quaternion, anchor), _rotated(turned, anchor))]
                     quaternion = turned
-                self.tell("joint", joint, f"ref {at:g} stays in q, but approximate weights of rows are those at q = 0")
         if any(position):
             out["position"] = position
         if quaternion != [1.0, 0.0, 0.0, 0.0]:
@@ -354,6 +425,9 @@ class _Maker:
             out["position"] = _floats(m.jnt_pos[joint])
         if self._is_single(joint):
             out["axis"] = _floats(m.jnt_axis[joint])
+            start = float(m.qpos0[m.jnt_qposadr[joint]])
+            if start != 0.0:
+                out["start"] = start
         if not self.passive_off("DAMPER") and np.ravel(m.dof_damping)[dof]:
             out["damping"] = float(m.dof_damping[dof])
         if m.dof_armature[dof]:
@@ -391,6 +465,7 @@ class _Maker:
                 link |= self._frame(b, k)
                 if joints:
                     link["joint"] = self._joint(joint)
+                self.origins[f"links[{self.first[b] + k}]"] = f"body {self.called('body', b)}"
                 if end:
                     link |= self._mass(b)
                     bodies = self.bodies(b)
@@ -401,30 +476,57 @@ class _Maker:
 
     # ---- actuators ----
 
-    def _kind(self, a: int) -> dict[str, Any] | None:
-        """F = gain u + bias[0] + bias[1] l + bias[2] ld, of a few shapes."""
+    def _kind(self, a: int) -> dict[str, Any] | str:
+        """F = gain u + bias[0] + bias[1] l + bias[2] ld as a scene has it, or why it is none of these."""
         m = self.m
-        gain, bias = float(m.actuator_gainprm[a][0]), m.actuator_biasprm[a]
-        plain = m.actuator_dyntype[a] == mj.mjtDyn.mjDYN_NONE and m.actuator_gaintype[a] == mj.mjtGain.mjGAIN_FIXED
-        if plain and m.actuator_biastype[a] == mj.mjtBias.mjBIAS_NONE:
+        if hasattr(m, "actuator_plugin") and m.actuator_plugin[a] >= 0:
+            name = self.name("plugin", int(m.actuator_plugin[a]))
+            return f"a plugin{f' `{name}`' if name else ''} computes its force"
+        words = [self._word(kind, int(getattr(m, f"actuator_{array}type")[a]))
+                 for kind, array in (("mjtDyn", "dyn"), ("mjtGain", "gain"), ("mjtBias", "bias"))]
+        if words[0] != "none":
+            return f"it has a state (dyntype {words[0]})"
+        if words[1] != "fixed" or words[2] not in ("none", "affine"):
+            return f"its gain is {words[1]} and its bias {words[2]}"
+        gain = float(m.actuator_gainprm[a][0])
+        bias = _floats(m.actuator_biasprm[a][:3]) if words[2] == "affine" else [0.0, 0.0, 0.0]
+        if not any(bias):
             return {"kind": "motor", "gain": gain}
-        if not plain or m.actuator_biastype[a] != mj.mjtBias.mjBIAS_AFFINE or bias[0] != 0.0:
-            return None
-        if bias[1] == -gain:
-            return {"kind": "position", "kp": gain, "kv": -float(bias[2])}
-        return {"kind": "velocity", "kp": 0.0, "kv": gain} if bias[1] == 0.0 and bias[2] == -gain else None
+        if bias[0] == 0.0 and bias[1] == -gain:
+            return {"kind": "position", "kp": gain, "kv": -bias[2]}
+        if bias[0] == 0.0 and bias[1] == 0.0 and bias[2] == -gain:
+            return {"kind": "velocity", "kv": gain}
+        return {"kind": "affine", "gain": gain, "bias": bias[0], "kp": -bias[1], "kv": -bias[2]}
 
-    def _force_range(self, a: int, motor: float | None) -> list[float] | None:
+    @staticmethod
+    def _word(kind: str, number: int) -> str:
+        return str(getattr(mj, kind)(number).name.split("_")[-1].lower())
+
+    def _control_range(self, a: int) -> list[float] | None:
+        """Of a control that is clipped, finite."""
         m = self.m
-        forced, out = bool(m.actuator_forcelimited[a]), [-math.inf, math.inf]
-        if forced:
-            out = _floats(m.actuator_forcerange[a])
-            if motor:
-                out = sorted(x / motor for x in out)
-        if motor is None or not m.actuator_ctrllimited[self._control(a)] or self.flag("CLAMPCTRL"):
-            return out if forced else None
-        low, high = _floats(m.actuator_ctrlrange[self._control(a)])
-        return [max(out[0], low), min(out[1], high)]
+        if not m.actuator_ctrllimited[self._control(a)] or self.flag("CLAMPCTRL"):
+            return None
+        return _finite_range(_floats(m.actuator_ctrlrange[self._control(a)]))
+
+    def _joint_range(self, a: int, force: float) -> list[float] | None:
+        """What the joint's actuatorfrcrange leaves to the actuator's force, of which `force` comes to the joint, where no other
+        actuator drives it."""
+        m, joint = self.m, int(self.m.actuator_trnid[a][0])
+        if not self.has("jnt_actfrclimited", joint) or not self._is_single(joint) or force == 0.0 or self.drivers[joint] > 1:
+            return None
+        return sorted(x / force for x in _floats(m.jnt_actfrcrange[joint]))
+
+    def _force_range(self, a: int, kind: dict[str, Any]) -> list[float]:
+        """Of what stands before the gear: of a motor its control, whose range and gain these have, too."""
+        m, motor = self.m, kind["kind"] == "motor"
+        gain, ranges = float(kind["gain"]) if motor else 1.0, list[list[float]]()
+        if m.actuator_forcelimited[a] and gain:
+            ranges.append(sorted(x / gain for x in _floats(m.actuator_forcerange[a])))
+        own = self._control_range(a) if motor else None
+        of_joint = self._joint_range(a, gain * float(m.actuator_gear[self._output(a)][0]))
+        ranges += [one for one in (own, of_joint) if one]
+        return [max([-math.inf, *(low for low, _ in ranges)]), min([math.inf, *(high for _, high in ranges)])]
 
     def _control(self, a: int) -> int:
         return int(self.m.actuator_ctrladr[a]) if hasattr(self.m, "actuator_ctrladr") else a
@@ -432,17 +534,19 @@ class _Maker:
     def _output(self, a: int) -> int:
         return int(self.m.actuator_outadr[a]) if hasattr(self.m, "actuator_outadr") else a
 
-    def _refusal(self, a: int, kind: dict[str, Any] | None, dof: list[int]) -> str | None:
+    def _is_of_joint(self, a: int) -> bool:
         m = self.m
-        group, way = int(m.actuator_group[a]), m.actuator_trntype[a]
+        plain = not hasattr(m, "actuator_ctrlnum") or (m.actuator_ctrlnum[a] == 1 and m.actuator_outnum[a] == 1)
+        return bool(plain and self._word("mjtTrn", int(m.actuator_trntype[a])) in ("joint", "jointinparent"))
+
+    def _refusal(self, a: int, kind: dict[str, Any] | str, dof: list[int]) -> str | None:
+        m, group = self.m, int(self.m.actuator_group[a])
         if self.flag("ACTUATION") or (0 <= group < 31 and getattr(m.opt, "disableactuator", 0) & (1 << group)):
             return "it is off in the model"
-        joints = (mj.mjtTrn.mjTRN_JOINT, mj.mjtTrn.mjTRN_JOINTINPARENT)
-        plain = not hasattr(m, "actuator_ctrlnum") or (m.actuator_ctrlnum[a] == 1 and m.actuator_outnum[a] == 1)
-        if way not in [int(j) for j in joints] or not plain:
-            return "only actuators of joints are taken"
-        if kind is None:
-            return "it is neither a motor, a position nor a velocity actuator without state"
+        if isinstance(kind, str):
+            return kind
+        if not self._is_of_joint(a):
+            return f"it drives a {self._word('mjtTrn', int(m.actuator_trntype[a]))}, not a joint"
         joint = int(m.actuator_trnid[a][0])
         dofs = {_FREE: 6, _BALL: 3}.get(int(m.jnt_type[joint]), 1)
         used = [0] if dofs == 1 else [k for k in range(dofs) if m.actuator_gear[self._output(a)][k]]
@@ -451,17 +555,19 @@ class _Maker:
         dof.append(used[0])
         if dofs > 1 and kind["kind"] != "motor":
             return "of ball and free joints only motors are taken"
-        if dofs > 1 and way == int(joints[1]):
+        if dofs > 1 and self._word("mjtTrn", int(m.actuator_trntype[a])) == "jointinparent":
             return "its gear is in the parent's axes"
-        limits = self._force_range(a, kind.get("gain"))
-        return "its ranges leave its force no room" if limits and not limits[0] < limits[1] else None
+        ranges = self._force_range(a, kind), self._control_range(a) or [0.0, 1.0]
+        return None if all(low < high for low, high in ranges) else "its ranges leave its force no room"
 
     def actuators(self) -> list[dict[str, Any]]:
-        m, out = self.m, []
-        for a in range(getattr(m, "nactuator", m.nu)):
+        m, out = self.m, list[dict[str, Any]]()
+        count = int(getattr(m, "nactuator", m.nu))
+        self.drivers = collections.Counter(int(m.actuator_trnid[a][0]) for a in range(count) if self._is_of_joint(a))
+        for a in range(count):
             kind, dof = self._kind(a), list[int]()
             why = self._refusal(a, kind, dof)
-            if why or kind is None:
+            if why or isinstance(kind, str):
                 self.tell("actuator", a, f"left out with its control: {why}")
                 continue
             joint, motor = int(m.actuator_trnid[a][0]), kind["kind"] == "motor"
@@ -471,18 +577,18 @@ class _Maker:
                 one["dof"] = dof[0]
             gear = float(m.actuator_gear[self._output(a)][dof[0]])
             one["gear"] = kind["gain"] * gear if motor else gear
-            one |= {k: kind[k] for k in ("kp", "kv") if kind.get(k)}
-            limits = self._force_range(a, kind.get("gain"))
-            finite = _finite_range(limits) if limits else None
-            if finite:
-                one["force_limits"] = finite
+            one |= {k: kind[k] for k in ("gain", "bias", "kp", "kv") if kind.get(k) is not None and not (motor or kind[k] == 0.0 and k != "gain")}
+            limits = _finite_range(self._force_range(a, kind))
+            if limits:
+                one["force_limits"] = limits
+            controls = None if motor else self._control_range(a)
+            if controls:
+                one["control_limits"] = controls
+            self.origins[f"actuators[{len(out)}]"] = f"actuator {self.called('actuator', a)}"
             out.append(one)
-            if not motor and m.actuator_ctrllimited[self._control(a)] and not self.flag("CLAMPCTRL"):
-                low, high = _floats(m.actuator_ctrlrange[self._control(a)])
-                if _finite_range([low, high]):
-                    self.tell("actuator", a, f"the control's range {low:g} to {high:g} is left out")
-            if self.has("jnt_actfrclimited", joint):
-                self.tell("actuator", a, "the joint's actuatorfrcrange is left out")
+            self.controls.append(self._control(a))
+            if self.has("jnt_actfrclimited", joint) and self.drivers[joint] > 1:
+                self.tell("actuator", a, "the joint's actuatorfrcrange, which several actuators share, is left out")
             if any(self.has(name, a) for name in ("actuator_damping", "actuator_armature", "actuator_dampingpoly", "actuator_delay")):
                 self.tell("actuator", a, "its own damping, armature or delay is left out")
         return out
@@ -534,6 +640,8 @@ class _Maker:
 
     def _pair(self, g1: int, g2: int, c: dict[str, Any]) -> dict[str, Any]:
         sides = [[self.last[self.body[g]], self.place[g]] for g in (g1, g2)]
+        self.origins[f"pairs[{self.pair_count}]"] = f"geoms {self.called('geom', g1)} and {self.called('geom', g2)}"
+        self.pair_count += 1
         out: dict[str, Any] = {"a": sides[0], "b": sides[1], "friction": c["friction"]}
         self.softness(out, "", c["solref"], c["solimp"])
         if c["condim"] == 1:
@@ -578,7 +686,7 @@ class _Maker:
             to["margin"] = self._own_margin(g)
 
     def _shapes_collide(self, g1: int, g2: int) -> bool:
-        return self.place[g1] >= 0 and self.place[g2] >= 0 and not (self.kind[g1] == _PLANE and self.kind[g2] == _PLANE)
+        return self._has_word(g1) and self._has_word(g2) and not (self.kind[g1] == _PLANE and self.kind[g2] == _PLANE)
 
     def _bodies_collide(self, b1: int, b2: int) -> bool:
         a, b = self.weld[b1], self.weld[b2]
@@ -595,6 +703,8 @@ class _Maker:
         if self.weld[self.body[g1]] == self.weld[self.body[g2]]:
             self.tell("pair", p, "its geoms do not move against each other")
             return None
+        if (min(g1, g2), max(g1, g2)) in self.stuck:
+            return None  # which was told
         if frozenset((g1, g2)) in seen:
             self.tell("pair", p, "its geoms are those of an earlier pair")
             return None
@@ -624,6 +734,73 @@ class _Maker:
                     found.append((a, b))
         return found
 
+    def _bodies_of(self, g1: int, g2: int) -> tuple[int, int]:
+        return min(self.body[g1], self.body[g2]), max(self.body[g1], self.body[g2])
+
+    def _joints_between(self, b1: int, b2: int) -> list[int]:
+        """Those by which two bodies move against each other."""
+        m, ways = self.m, list[set[int]]()
+        for b in (b1, b2):
+            way = set[int]()
+            while b:
+                way.update(range(int(m.body_jntadr[b]), int(m.body_jntadr[b]) + int(m.body_jntnum[b])))
+                b = self.parent[b]
+            ways.append(way)
+        return sorted(ways[0] ^ ways[1])
+
+    def _samples(self, joint: int) -> list[float] | None:
+        """Positions all over what a joint may do; None where it goes on without end, so that it parts what it joins."""
+        m = self.m
+        if not self._is_single(joint):
+            return None
+        if m.jnt_limited[joint]:
+            return [float(q) for q in np.linspace(float(m.jnt_range[joint][0]), float(m.jnt_range[joint][1]), _SAMPLES)]
+        turn = 2.0 * math.pi / _SAMPLES
+        return [float(m.qpos0[m.jnt_qposadr[joint]]) + turn * k for k in range(_SAMPLES)] if m.jnt_type[joint] == _HINGE else None
+
+    def _overlaps(self, data: Any) -> dict[tuple[int, int], float]:
+        """Geoms that MuJoCo finds in each other, and how deep."""
+        mj.mj_kinematics(self.m, data)
+        mj.mj_comPos(self.m, data)  # before 3.2 it has the boxes that the broad phase asks
+        mj.mj_collision(self.m, data)
+        found = dict[tuple[int, int], float]()
+        for k in range(data.ncon):
+            contact = data.contact[k]
+            pair = min(int(contact.geom1), int(contact.geom2)), max(int(contact.geom1), int(contact.geom2))
+            if min(pair) >= 0 and contact.dist < 0.0:
+                found[pair] = max(found.get(pair, 0.0), -float(contact.dist))
+        return found
+
+    def _stuck_pairs(self) -> dict[tuple[int, int], float]:
+        """Geoms that overlap wherever the joints between them go, by how much at the start: a rotor in its housing. Their contact
+        would push for ever and change nothing."""
+        m, stuck = self.m, dict[tuple[int, int], float]()
+        if self.is_off("CONTACT") or not np.all(np.isfinite(m.qpos0)):
+            return stuck
+        data = mj.MjData(m)
+        ways = collections.defaultdict[tuple[int, ...], dict[tuple[int, int], float]](dict)
+        for pair, depth in self._overlaps(data).items():
+            joints = tuple(self._joints_between(self.body[pair[0]], self.body[pair[1]]))
+            if 0 < len(joints) <= _JOINTS_MOST:
+                ways[joints][pair] = depth
+        for joints, pairs in ways.items():
+            ranges = [self._samples(joint) for joint in joints]
+            left = dict(pairs)
+            for q in itertools.product(*ranges) if all(ranges) else ():  # type: ignore[arg-type]
+                data.qpos[:] = m.qpos0
+                for joint, position in zip(joints, q):
+                    data.qpos[m.jnt_qposadr[joint]] = position
+                there = self._overlaps(data)
+                left = {pair: depth for pair, depth in left.items() if pair in there}
+                if not left:
+                    break
+            stuck |= left if all(ranges) else {}
+        for (g1, g2), depth in sorted(stuck.items()):
+            self.tell_all(f"geoms {self.called('geom', g1)} and {self.called('geom', g2)} of bodies {self.called('body', self.body[g1])} and "
+                          f"{self.called('body', self.body[g2])} overlap by {1e3 * depth:.2g} mm wherever the joints between them go: "
+                          "they are no pair")
+        return stuck
+
     def _automatic(self) -> dict[str, Any]:
         """What automatic pairs have in common, by the scene's key; {} where there are none."""
         if not self.automatic:
@@ -631,7 +808,7 @@ class _Maker:
         out: dict[str, Any] = {"friction": _FRICTION}
         if self.takes_parents:
             out["parents"] = True
-        links = [[self.last[a], self.last[b]] for a, b in self.excluded]
+        links = [[self.last[a], self.last[b]] for a, b in self.excluded + sorted({self._bodies_of(*pair) for pair in self.stuck})]
         excluded = [pair for pair in links if min(pair) >= 0]  # not the world without geoms
         return {"automatic": out | ({"exclude": excluded} if excluded else {})}
 
@@ -649,7 +826,7 @@ class _Maker:
             seen.add(frozenset((int(m.pair_geom1[p]), int(m.pair_geom2[p]))))
             if one:
                 out.append(one)
-        for a, b in self._dynamic_pairs():
+        for a, b in self.dynamic:
             if (a, b) not in self.automatic:
                 c = self._contact(a, b)
                 out.append(self._pair(a, b, c | {"solref": self.solref("geom", a, c["solref"])}))
@@ -708,9 +885,26 @@ class _Maker:
         if not self.link_count:
             raise ValueError("the model has no bodies")
         out = self.settings() | {"links": self.links(), "actuators": self.actuators(), "pairs": self.pairs()} | self._automatic()
+        out |= self._starts()
         self.rest()
         plain: dict[str, Any] = _plain(out)
+        for line in self.told if self.verbose else _summed(self.told):
+            self.to(line)
         return plain
+
+    def _starts(self) -> dict[str, Any]:
+        """Keyframes by their names, or their numbers where they have none or one that is taken."""
+        m, starts = self.m, dict[str, Any]()
+        for k in range(m.nkey):
+            one: dict[str, Any] = {"q": _floats(m.key_qpos[k])}
+            if np.any(m.key_qvel[k]):
+                one["v"] = _floats(m.key_qvel[k])
+            controls = [float(m.key_ctrl[k][c]) for c in self.controls]
+            if any(controls):
+                one["u"] = controls
+            name = self.name("key", k) or str(k)
+            starts[f"key+{k}" if name in starts else name] = one
+        return {"starts": starts} if starts else {}
 
     def mesh_text(self, mesh: int) -> str:
         m = self.m
@@ -724,9 +918,21 @@ class _Maker:
         return {self.mesh_file(k): self.mesh_text(k) for k in sorted(self.meshes)}
 
 
-def scene_of(model: Any, stem: str, tell: Callable[[str], None], list_pairs: bool) -> tuple[dict[str, Any], dict[str, str]]:
+def renamed(maker: _Maker, path: pathlib.Path, text: str) -> str:
+    """A text about the scene that `maker` has written to a path, with the model's names for the scene's places and files."""
+    name = maker.names[:maker.names.index(0)].decode(errors="replace")
+    for mesh in sorted(maker.meshes):
+        file = path.parent / pathlib.Path(maker.mesh_file(mesh)).name
+        text = text.replace(str(file), f"mesh {maker.called('mesh', mesh)}")
+    text = re.sub(re.escape(str(path)) + r"(:\d+)?", f"model `{name}`" if name else "the model", text)
+    return re.sub(r"(links\[\d+\](\.bodies\[\d+\])?|actuators\[\d+\]|pairs\[\d+\])",
+                  lambda found: maker.origins.get(found.group(), found.group()), text)
+
+
+def scene_of(model: Any, stem: str, tell: Callable[[str], None], list_pairs: bool,
+             verbose: bool = False) -> tuple[dict[str, Any], dict[str, str]]:
     """A scene, and the texts of the meshes that it names, by their files' names."""
-    maker = _Maker(model, stem, tell, list_pairs)
+    maker = _Maker(model, stem, tell, list_pairs, verbose)
     scene = maker.scene()
     return scene, maker.mesh_texts()
 
@@ -800,13 +1006,13 @@ def _write(scene: dict[str, Any], meshes: dict[str, str], to: pathlib.Path) -> N
     _write_files({to.parent / name: mesh for name, mesh in meshes.items()} | {to: scene_text(scene)})
 
 
-def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None], list_pairs: bool) -> pathlib.Path:
+def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None], list_pairs: bool, verbose: bool = False) -> _Maker:
     """The scene and its meshes, NAME.MESH.obj, beside it: all of them, or of new ones none."""
     to = pathlib.Path(path)
     _check_scene_file(to)
-    scene, meshes = scene_of(model, to.name[: -len(_ENDING)], tell, list_pairs)
-    _write(scene, meshes, to)
-    return to
+    maker = _Maker(model, to.name[: -len(_ENDING)], tell, list_pairs, verbose)
+    _write(maker.scene(), maker.mesh_texts(), to)
+    return maker
 
 
 # ---- as a program ----
@@ -835,7 +1041,8 @@ def _reason(error: Exception) -> str:
     return text + ("; MuJoCo's meshes are .obj, .stl or .msh, so convert it (docs/import.md#meshes)" if of_assimp else "")
 
 
-def _summary(path: str, scene: dict[str, Any], maker: _Maker, warnings: int) -> str:
+def _summary(path: str, scene: dict[str, Any], maker: _Maker) -> str:
+    warnings = len(maker.told)
     automatic = len(maker.automatic)
     return (f"{path}: {maker.link_count} links, {sum(place >= 0 for place in maker.place)} bodies, {len(scene['actuators'])} actuators, "
             f"{len(scene['pairs']) + automatic} pairs{f' ({automatic} automatic)' if automatic else ''}, by MuJoCo {mj.__version__}; "
@@ -864,19 +1071,16 @@ def _read(path: str) -> Any:
                          "docs/import.md") from error
 
 
-def _import(path: str, to: pathlib.Path, list_pairs: bool, quiet: bool) -> int:
-    told: list[str] = []
-
+def _import(path: str, to: pathlib.Path, list_pairs: bool, quiet: bool, verbose: bool) -> int:
     def tell(text: str) -> None:
         print(f"abut: warning: {text}", file=sys.stderr)
-        told.append(text)
 
     try:
         if to.exists() and os.path.exists(path) and os.path.samefile(to, path):
             return _refuse(f"{to}: is an input of this command too")
         _check_scene_file(to)
         try:
-            maker = _Maker(_read(path), to.name[: -len(_ENDING)], tell, list_pairs)
+            maker = _Maker(_read(path), to.name[: -len(_ENDING)], tell, list_pairs, verbose)
             scene = maker.scene()
         except ValueError as error:
             return _refuse(f"{path}: {error}")
@@ -887,7 +1091,7 @@ def _import(path: str, to: pathlib.Path, list_pairs: bool, quiet: bool) -> int:
         return _refuse(_of_file(error), 1)
     except mj.FatalError as error:
         return _refuse(f"MuJoCo: {error}", 1)
-    return 0 if quiet else _print(_summary(path, scene, maker, len(told)))
+    return 0 if quiet else _print(_summary(path, scene, maker))
 
 
 def main() -> int:
@@ -896,6 +1100,7 @@ def main() -> int:
     parser.add_argument("model", help="MJCF or URDF")
     parser.add_argument("-o", "--output", required=True, help="NAME.scene.json")
     parser.add_argument("--list-pairs", action="store_true", help="list all pairs, rather than have the scene find them by itself")
+    parser.add_argument("--verbose", action="store_true", help="name all that is left out or changed, a line each, rather than sum it up")
     parser.add_argument("-q", "--quiet", action="store_true", help="print no summary")
     options = parser.parse_args()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -903,7 +1108,7 @@ def main() -> int:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end)
     try:
-        return _import(options.model, pathlib.Path(options.output), options.list_pairs, options.quiet)
+        return _import(options.model, pathlib.Path(options.output), options.list_pairs, options.quiet, options.verbose)
     except _Ended as ended:
         signal.signal(ended.args[0], signal.SIG_DFL)
         os.kill(os.getpid(), ended.args[0])

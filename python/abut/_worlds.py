@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from abut._arrays import Rows, copied, pointer, real_array
 from abut._body import diagnostic_texts
 from abut._context import Context, Owner, default_context
 from abut._drivers import warn
-from abut._native import check, ffi, lib, path_of
+from abut._native import Error, check, ffi, lib, path_of
 from abut._pair import read_smoothing
 from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, Gradients, Step, Tangents,
                                Transition, WorldStatus, mirrored)
@@ -19,7 +19,7 @@ from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, G
 GAP_MOST = 0.045  # of meshes that do as clouds is below
 SINKING_MOST = 0.01  # of the smaller body's diagonal
 
-__all__ = ["GivenContacts", "Gradients", "Scene", "Step", "Tangents", "Transition", "WorldContacts", "WorldStatus"]
+__all__ = ["GivenContacts", "Gradients", "Scene", "Start", "Step", "Tangents", "Transition", "WorldContacts", "WorldStatus"]
 
 
 class WorldContacts(NamedTuple):
@@ -44,6 +44,14 @@ class WorldContacts(NamedTuple):
     force: np.ndarray[Any, Any] | None = None
 
 
+class Start(NamedTuple):
+    """A state that a scene names: positions (nq), velocities (nv) and controls (nu), so that scene.step(*start) begins there."""
+
+    q: np.ndarray[Any, Any]
+    v: np.ndarray[Any, Any]
+    u: np.ndarray[Any, Any]
+
+
 class Scene(Owner):
     """What worlds have in common: trees of links with bodies, joints, actuators, pairs that touch.
 
@@ -66,6 +74,11 @@ class Scene(Owner):
 
     def __init__(self, path: str | os.PathLike[str], context: Context | None = None, *,
                  contact_model: str | None = None) -> None:
+        self._load(path, context, contact_model, str)
+
+    def _load(self, path: str | os.PathLike[str], context: Context | None, contact_model: str | None,
+              renamed: Callable[[str], str]) -> None:
+        """renamed   gives errors and warnings other names for the scene's files and places"""
         place = path_of(path)
         name = os.fsdecode(place)
         self.context = default_context() if context is None else context
@@ -73,7 +86,10 @@ class Scene(Owner):
         options = ffi.new("abut_scene_options *", lib.abut_default_scene_options())
         model = ffi.NULL if contact_model is None else ffi.new("char[]", contact_model.encode())
         options.contact_model = model
-        check(lib.abut_load_scene_with(self.context.handle, place, options, handle))
+        try:
+            check(lib.abut_load_scene_with(self.context.handle, place, options, handle))
+        except Error as error:
+            raise Error(error.status, renamed(str(error))) from None
         self._handle = handle[0]
         info = ffi.new("abut_scene_info *")
         check(lib.abut_get_scene_info(self._handle, info))
@@ -87,24 +103,22 @@ class Scene(Owner):
         self.parameters: int = info.parameters
         self.kinds: int = info.kinds
         self.trees: int = info.trees
+        self._starts: int = info.starts
         self._bodies: int = info.bodies
         self._candidates: int = info.candidates
         if info.cloud_gap > GAP_MOST:
-            warn(f"{name}: links[{info.cloud_link}].bodies[{info.cloud_body}]: the field of its cloud is up to "
+            warn(renamed(f"{name}: links[{info.cloud_link}].bodies[{info.cloud_body}]: the field of its cloud is up to "
                  f"{100 * info.cloud_gap:.2g} % of its diagonal off, at its faces or in its hollows: "
-                 "the mesh is too coarse or too hollow for springs")
-        report = ffi.new("abut_field_report *")
-        for key in ("suspicions", "misfit", "feature_misfit", "diagonal"):
-            setattr(report, key, getattr(info, key))
+                 "the mesh is too coarse or too hollow for springs"))
         more = f"; {info.suspicious_bodies - 1} more bodies have suspicions" if info.suspicious_bodies > 1 else ""
-        for text in diagnostic_texts(report[0]):
-            warn(f"{name}: links[{info.suspicious_link}].bodies[{info.suspicious_body}]: {text}{more}")
+        for text in diagnostic_texts(info.report):
+            warn(renamed(f"{name}: links[{info.suspicious_link}].bodies[{info.suspicious_body}]: {text}{more}"))
         if info.sinking_share > SINKING_MOST:
             others = f", as {info.sinking_pairs - 1} more by less" if info.sinking_pairs > 1 else ""
-            warn(f"{name}: {self._name_pair(info.sinking_pair)}: at rest its spring gives way by {1e3 * info.sinking:.2g} mm, "
+            warn(renamed(f"{name}: {self._name_pair(info.sinking_pair)}: at rest its spring gives way by {1e3 * info.sinking:.2g} mm, "
                  f"{100 * info.sinking_share:.2g} % of the smaller body's diagonal{others}; a k of "
-                 f"{info.sinking_k:.2g} N/m makes that 1 %")
-        self._check(name)
+                 f"{info.sinking_k:.2g} N/m makes that 1 %"))
+        self._check(name, renamed)
 
     def _name_pair(self, i: int) -> str:
         """The place of a pair, or of the bodies of an automatic one."""
@@ -118,13 +132,13 @@ class Scene(Owner):
             places.append(f"links[{at[0][0]}].bodies[{at[1][0]}]")
         return " and ".join(places)
 
-    def _check(self, name: str) -> None:
+    def _check(self, name: str, renamed: Callable[[str], str]) -> None:
         """Warns of joints that steps do not hold, and of what is suspicious in automatic pairs."""
         count, text = ffi.new("size_t *"), ffi.new("const char **")
         check(lib.abut_check_scene(self._handle, count))
         for i in range(count[0]):
             check(lib.abut_get_scene_warning(self._handle, i, text))
-            warn(f"{name}: {ffi.string(text[0]).decode()}")
+            warn(renamed(f"{name}: {ffi.string(text[0]).decode()}"))
 
     @property
     def bodies(self) -> np.ndarray[Any, Any]:
@@ -195,12 +209,24 @@ class Scene(Owner):
             lib.abut_free_compact(found)
 
     def start(self) -> np.ndarray[Any, Any]:
-        """Positions (nq) as the scene states them: hinges and slides 0, balls not turned; in the
+        """Positions (nq) as the scene states them: hinges and slides at their `start`, balls not turned; in the
         context's precision."""
         q = np.empty(self.nq)
         check(lib.abut_get_scene_start(self.handle, ffi.from_buffer("double[]", q)
                                        if q.size else ffi.new("double[1]")))
         return q.astype(self.context.dtype)
+
+    @property
+    def starts(self) -> dict[str, Start]:
+        """The states that the scene names, in the order of its file; in the context's precision."""
+        found: dict[str, Start] = {}
+        name = ffi.new("const char **")
+        for i in range(self._starts):
+            rows = [ffi.new("double[]", width + 1) for width in (self.nq, self.nv, self.nu)]
+            check(lib.abut_get_named_start(self.handle, i, name, *rows))
+            found[ffi.string(name[0]).decode()] = Start(*(
+                np.array(list(row)[:-1], self.context.dtype) for row in rows))
+        return found
 
     def smoothings(self) -> list[dict[str, Any] | None]:
         """Of each pair the smoothing that it has, what the scene states and what was fitted, by the names

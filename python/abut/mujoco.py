@@ -29,32 +29,37 @@ __all__ = ["from_mujoco", "scene_of", "set_state", "state_of", "write"]
 
 
 def scene_of(model: Any, stem: str = "model", tell: Callable[[str], None] = warn, *,
-             list_pairs: bool = False) -> tuple[dict[str, Any], dict[str, str]]:
+             list_pairs: bool = False, verbose: bool = False) -> tuple[dict[str, Any], dict[str, str]]:
     """What a scene file of an mjModel holds, and the texts of the meshes that it names, by their files' names.
 
     stem   what meshes' names begin with
-    tell   gets each thing that is left out or changed; by default it is a Python warning
+    tell   gets what is left out or changed, summed up by kinds, or with `verbose` each thing; by default it is a Python warning
     list_pairs   whether all pairs are listed; else the scene finds those by itself that mix as MuJoCo's do
     """
-    return _import_mujoco.scene_of(model, stem, tell, list_pairs)
+    return _import_mujoco.scene_of(model, stem, tell, list_pairs, verbose)
 
 
 def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None] = warn, *,
-          list_pairs: bool = False) -> pathlib.Path:
+          list_pairs: bool = False, verbose: bool = False) -> pathlib.Path:
     """Writes NAME.scene.json of an mjModel and its meshes, NAME.MESH.obj, beside it: all of them, or of new ones none.
-    list_pairs: as of scene_of."""
-    return _import_mujoco.write(model, path, tell, list_pairs)
+    list_pairs, verbose: as of scene_of."""
+    _import_mujoco.write(model, path, tell, list_pairs, verbose)
+    return pathlib.Path(path)
 
 
 def from_mujoco(model: Any, context: Context | None = None, *, contact_model: str | None = None,
                 list_pairs: bool = False) -> Scene:
     """A scene of a mujoco.MjModel: q, v and controls are MuJoCo's, number by number, but for actuators that are left out.
 
-    What a scene has no word for is a warning each. contact_model: "cone" (MuJoCo's law), "lcp" or "spring".
+    What a scene has no word for is warned about, summed up by kinds. contact_model: "cone" (MuJoCo's law), "lcp" or "spring".
     list_pairs: whether all pairs are listed, each with a column of friction and stiffness of its own; else bodies have these.
     """
     with tempfile.TemporaryDirectory() as folder:
-        return Scene(write(model, pathlib.Path(folder) / "model.scene.json", list_pairs=list_pairs), context, contact_model=contact_model)
+        path = pathlib.Path(folder) / "model.scene.json"
+        maker = _import_mujoco.write(model, path, warn, list_pairs)
+        scene = Scene.__new__(Scene)
+        scene._load(path, context, contact_model, lambda text: _import_mujoco.renamed(maker, path, text))
+        return scene
 
 
 def state_of(data: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

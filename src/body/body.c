@@ -248,15 +248,16 @@ abut_status abut_destroy_body(abut_body handle_)
   return ABUT_SUCCESS;
 }
 
-void body_set_diagnostics(abut_body handle_, uint32_t diagnostics, double misfit,
-                          double feature_misfit)
+void body_set_report(abut_body handle_, const abut_field_report *report)
 {
   call_lock *entered = NULL;
   if (call_lock_acquire(&body_pool, (handle){handle_.index, handle_.generation}, &entered) ==
       ABUT_SUCCESS) {
-    body_get(handle_)->info.suspicions = diagnostics;
-    body_get(handle_)->info.misfit = misfit;
-    body_get(handle_)->info.feature_misfit = feature_misfit;
+    body *b = body_get(handle_);
+    b->report = *report;
+    b->info.suspicions = report->suspicions;
+    b->info.misfit = report->misfit;
+    b->info.feature_misfit = report->feature_misfit;
   }
   call_lock_release(&entered);
 }
@@ -287,6 +288,20 @@ abut_status abut_get_body_info(abut_body handle_, abut_body_info *info)
     return ABUT_ERROR_HANDLE;
   }
   *info = b->info;
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_body_report(abut_body handle_, abut_field_report *report)
+{
+  ENTER(body_pool, handle_);
+  if (!report) {
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_body_report needs a place for its answer");
+  }
+  const body *b = body_get(handle_);
+  if (!b) {
+    return ABUT_ERROR_HANDLE;
+  }
+  *report = b->report;
   return ABUT_SUCCESS;
 }
 

@@ -5,7 +5,7 @@
 #include "base/reals.h"
 #include "body/parts.h"
 #include "engine/device/context.h"
-#include <abut/body.h>
+#include <abut/field.h>
 
 /* This is a body on one device. */
 typedef struct resident_body {
@@ -46,11 +46,12 @@ struct body {
   owned base;
   context *context;
   abut_body_info info;
-  char *name;             /* the file that it was loaded from, or NULL */
-  double *vertices;       /* (vertices, 3) */
-  uint32_t *face_sizes;   /* (faces) */
-  uint32_t *face_indices; /* all faces' vertices, one face after the other */
-  uint32_t *edges;        /* (edges, 2) */
+  abut_field_report report; /* of the mesh that it was loaded from; else 0 */
+  char *name;               /* the file that it was loaded from, or NULL */
+  double *vertices;         /* (vertices, 3) */
+  uint32_t *face_sizes;     /* (faces) */
+  uint32_t *face_indices;   /* all faces' vertices, one face after the other */
+  uint32_t *edges;          /* (edges, 2) */
   body_parts parts;
   int *head; /* primitives, packed as devices read them */
   size_t head_count;
@@ -69,6 +70,7 @@ struct body {
   bool coned; /* of such a part: whether cones were asked for, and the inset [m] */
   double inset;
   struct body_features *touches; /* of such a part: what it was made of, else NULL */
+  bool borrows_touches; /* They are those of a part before it, from which only the inset differs. */
 };
 
 /* Gives the body on a member of its context. It is brought there when it is first asked for. */

@@ -3,7 +3,7 @@
 #ifndef ABUT_BODY_DIAGNOSTICS_H
 #define ABUT_BODY_DIAGNOSTICS_H
 
-#include <abut/body.h>
+#include <abut/field.h>
 
 /* Why a body of collision in time is refused whose mesh has no faces, and what to do. */
 #define CCD_NO_FACES                                                                            \
@@ -11,9 +11,8 @@
   "body file, by "                                                                              \
   "`surface`"
 
-/* Lets abut_get_body_info tell a body's diagnostics, which are bits of abut_suspicion, and the
- * misfits of its mesh and of its features [m]. */
-void body_set_diagnostics(abut_body b, uint32_t diagnostics, double misfit, double feature_misfit);
+/* Gives a body the report of its mesh, whose suspicions and misfits abut_get_body_info has, too. */
+void body_set_report(abut_body b, const abut_field_report *report);
 
 /* Lets errors name a body by its file. */
 abut_status body_set_name(abut_body b, const char *path);

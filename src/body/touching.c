@@ -54,15 +54,21 @@ static abut_status make(body *whole, bool cones, double inset, body **out)
   void *memory = NULL;
   TRY(allocate(&memory, 1, sizeof(body)));
   body *b = memory;
-  TRY_DONE(allocate(&memory, 1, sizeof(body_features)));
-  b->touches = memory;
+  for (size_t i = 0; i < whole->touching_count && !b->touches; ++i) {
+    b->touches = whole->touching[i]->coned == cones ? whole->touching[i]->touches : NULL;
+  }
+  b->borrows_touches = b->touches != NULL;
+  if (!b->touches) {
+    TRY_DONE(allocate(&memory, 1, sizeof(body_features)));
+    b->touches = memory;
+    TRY_DONE(body_features_make(whole, cones, b->touches));
+  }
   b->context = whole->context;
   b->whole = whole;
   b->info = whole->info;
   b->head = whole->head;
   b->head_count = whole->head_count;
   b->shape = whole->shape;
-  TRY_DONE(body_features_make(whole, cones, b->touches));
   TRY_DONE(fill(b, b->touches, inset));
   b->inset = inset;
   b->coned = cones;
@@ -93,10 +99,9 @@ abut_status body_touching(body *whole, bool cones, double inset, body **out)
 
 void body_touching_free(body *part)
 {
-  if (part && part->touches) {
+  if (part && part->touches && !part->borrows_touches) {
     body_features_free(part->touches);
     free(part->touches);
-    part->touches = NULL;
   }
   body_free(part);
 }

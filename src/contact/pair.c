@@ -257,16 +257,17 @@ static abut_status keep_zones(const pair_zones *zones, pair *p)
   return ABUT_SUCCESS;
 }
 
+const pair_zones no_zones = {.count = {0, 0}};
+
 abut_status abut_create_pair(abut_body body1, abut_body body2, const abut_smoothing *smoothing,
                              abut_pair *out)
 {
-  static const pair_zones none = {.count = {0, 0}};
-  return pair_create_with_zones(body1, body2, smoothing, &none, out);
+  return pair_create_with_zones(body1, body2, smoothing, &no_zones, true, out);
 }
 
 abut_status pair_create_with_zones(abut_body body1, abut_body body2,
                                    const abut_smoothing *smoothing, const pair_zones *zones,
-                                   abut_pair *out)
+                                   bool now, abut_pair *out)
 {
   ENTER(body_pool, body1);
   call_lock *other = pool_call_lock(&body_pool, (handle){body2.index, body2.generation});
@@ -298,7 +299,7 @@ abut_status pair_create_with_zones(abut_body body1, abut_body body2,
   }
   TRY_DONE(lay_out(p, (const body *const[]){bodies[0], bodies[1]}));
   TRY_DONE(keep_zones(zones, p));
-  TRY_DONE(context_on_each(p->context, bring, p));
+  TRY_DONE(now ? context_on_each(p->context, bring, p) : ABUT_SUCCESS);
   TRY_DONE(context_adopt(p->context, &pair_pool, &p->base, pair_free));
   *out = (abut_pair){p->base.self.index, p->base.self.generation};
   p = NULL;

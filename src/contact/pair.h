@@ -178,10 +178,13 @@ typedef struct pair_zones {
 } pair_zones;
 
 /* Makes a pair as abut_create_pair does, whose contacts have the share that zones leave them; only
- * contacts with normal cones can have zones. */
+ * contacts with normal cones can have zones. It is brought to the devices `now`, or where they
+ * first need it: of a scene's pairs most are never near. */
 abut_status pair_create_with_zones(abut_body body1, abut_body body2,
                                    const abut_smoothing *smoothing, const pair_zones *zones,
-                                   abut_pair *out);
+                                   bool now, abut_pair *out);
+
+extern const pair_zones no_zones;
 
 /* Makes a twin of a pair on a member, for calls whose derivatives are by shapes and in which the
  * meshes of these bodies move; resident_pair_free takes what it has. */

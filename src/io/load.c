@@ -129,7 +129,7 @@ static abut_status load_mesh(abut_context context, const char *path, abut_body *
   TRY(abut_load_field(path, &options, &field));
   const abut_status status = of_file(path, abut_create_body(context, &field.def, body));
   if (status == ABUT_SUCCESS) {
-    body_set_diagnostics(*body, field.report.suspicions, 0.0, 0.0);
+    body_set_report(*body, &field.report);
   }
   abut_free_field(&field);
   return status;
@@ -171,10 +171,12 @@ static abut_status diagnose_misfit(const abut_body_def *def, abut_body body)
 {
   misfit of;
   TRY(find_misfit(def, &of));
-  const uint32_t bits =
-    (of.median > MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_MISFIT : 0u) |
-    (of.features > FEATURE_MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_FEATURES : 0u);
-  body_set_diagnostics(body, bits, of.median, of.features);
+  abut_field_report r = {.diagonal = of.diagonal,
+                         .misfit = of.median,
+                         .feature_misfit = of.features};
+  r.suspicions = (of.median > MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_MISFIT : 0u) |
+                 (of.features > FEATURE_MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_FEATURES : 0u);
+  body_set_report(body, &r);
   return ABUT_SUCCESS;
 }
 

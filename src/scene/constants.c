@@ -421,6 +421,9 @@ static void set_q0(const scene_def *s, scene_constants *c)
   for (size_t i = 0; i < s->link_count; ++i) {
     const scene_link *l = &s->links[i];
     double *q = c->q0 + c->qadr[i];
+    if (l->joint.type == JOINT_HINGE || l->joint.type == JOINT_SLIDE) {
+      q[0] = l->joint.start;
+    }
     if (l->joint.type == JOINT_BALL) {
       q[0] = 1.0;
     }

@@ -12,8 +12,8 @@ typedef struct scene_constants {
                        and v */
   mass *masses;     /* (links) as the file states them or a density gives them; in the
                        link's axes */
-  double *q0;       /* (nq) hinges and slides at 0, balls at the identity, free links as
-                       stated */
+  double *q0;       /* (nq) hinges and slides at their `start`, balls at the
+                       identity, free links as stated */
   scene_trees trees;
   double *mass_matrix;    /* (trees.blocks) M at q0, with armature, by trees */
   double *link_invweight; /* (links) tr(J M^-1 J') / 3 at q0, J (3, nv) of the link's centre of

@@ -51,6 +51,7 @@ typedef struct softness {
 typedef struct joint {
   joint_type type;
   double position[3], axis[3]; /* axis: unit */
+  double start; /* of a hinge or a slide: where it begins, and where weights of rows are computed */
   double damping, armature, stiffness, rest, friction_loss;
   bool limited;
   double limits[2];
@@ -115,17 +116,25 @@ typedef struct scene_link {
 typedef enum actuator_kind {
   ACTUATOR_MOTOR = 0,
   ACTUATOR_POSITION = 1,
-  ACTUATOR_VELOCITY = 2
+  ACTUATOR_VELOCITY = 2,
+  ACTUATOR_AFFINE = 3
 } actuator_kind;
 
+/* Its force is gain u + bias - kp l - kv l', with l = gear q, of every kind. */
 typedef struct actuator {
   actuator_kind kind;
   int link;
   int dof; /* which of the joint's degrees of freedom a motor moves */
-  double gear, kp, kv;
-  bool limited;
-  double force_limits[2];
+  double gear, gain, bias, kp, kv;
+  bool limited, clamped;
+  double force_limits[2], control_limits[2];
 } actuator;
+
+/* A state that the scene names. */
+typedef struct scene_start {
+  char *name;
+  double *q, *v, *u; /* (nq), (nv), (actuators) */
+} scene_start;
 
 typedef struct scene_pair {
   int link[2], body[2]; /* the body's number on its link; link WORLD: there is none, contacts are
@@ -177,6 +186,8 @@ typedef struct scene_def {
   size_t link_count;
   actuator *actuators;
   size_t actuator_count;
+  scene_start *starts;
+  size_t start_count;
   scene_pair *pairs; /* the listed ones, then the automatic ones (world/candidates.h) */
   size_t pair_count, listed_count;
   bool says_pairs;         /* The file has `pairs` or `automatic`, be it for none. */

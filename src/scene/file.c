@@ -11,20 +11,22 @@
 #include <string.h>
 
 #define ACTUATORS_MOST 4096
+#define STARTS_MOST 4096
 
 /* ---- actuators ---- */
 
 static abut_status read_actuator(reader *r, const json_at *element, actuator *a)
 {
-  static const char *const keys[] = {"kind", "joint", "dof", "gear", "kp", "kv", "force_limits"};
-  static const char *const words[] = {"motor", "position", "velocity"};
+  static const char *const keys[] = {"kind", "joint", "dof", "gear",         "gain",
+                                     "bias", "kp",    "kv",  "force_limits", "control_limits"};
+  static const char *const words[] = {"motor", "position", "velocity", "affine"};
   const json_file *f = r->file;
   json_at at;
   int kind = ACTUATOR_MOTOR;
-  *a = (actuator){.gear = 1.0};
+  *a = (actuator){.gear = 1.0, .gain = 1.0};
   TRY(CHECK_KEYS(f, element, keys));
   TRY(json_need(f, element, "kind", &at));
-  TRY(scene_word(f, element, "kind", words, 3, &kind));
+  TRY(scene_word(f, element, "kind", words, 4, &kind));
   a->kind = (actuator_kind)kind;
   TRY(json_need(f, element, "joint", &at));
   TRY(scene_link_of(r, &at, r->s->link_count, false, &a->link));
@@ -39,8 +41,17 @@ static abut_status read_actuator(reader *r, const json_at *element, actuator *a)
     return json_fail(f, &at, "the joint has %d", joint_dofs(type));
   }
   TRY(scene_number(f, element, "gear", bound_any, &a->gear));
+  const bool affine = kind == ACTUATOR_AFFINE;
+  TRY(scene_refuse(f, element, "gain", affine, "only affine actuators have one"));
+  TRY(scene_refuse(f, element, "bias", affine, "only affine actuators have one"));
+  TRY(scene_number(f, element, "gain", bound_any, &a->gain));
+  TRY(scene_number(f, element, "bias", bound_any, &a->bias));
   TRY(scene_number(f, element, "kp", bound_any, &a->kp));
   TRY(scene_number(f, element, "kv", bound_any, &a->kv));
+  a->kp = kind == ACTUATOR_POSITION || affine ? a->kp : 0.0;
+  a->kv = kind == ACTUATOR_MOTOR ? 0.0 : a->kv;
+  a->gain = kind == ACTUATOR_POSITION ? a->kp : kind == ACTUATOR_VELOCITY ? a->kv : a->gain;
+  TRY(scene_range(f, element, "control_limits", a->control_limits, &a->clamped));
   return scene_range(f, element, "force_limits", a->force_limits, &a->limited);
 }
 
@@ -54,6 +65,89 @@ static abut_status read_actuators(reader *r, const json_at *root)
   for (size_t i = 0; i < r->s->actuator_count; ++i) {
     const json_at element = json_element(&list, i);
     TRY(read_actuator(r, &element, &r->s->actuators[i]));
+  }
+  return ABUT_SUCCESS;
+}
+
+/* ---- starts ---- */
+
+/* Refuses quaternions of length 0. */
+static abut_status check_quaternions(const reader *r, const json_at *at, const double *q)
+{
+  for (size_t i = 0, k = 0; i < r->s->link_count; ++i) {
+    const joint_type type = r->s->links[i].joint.type;
+    const double *w = q + k + (type == JOINT_FREE ? 3 : 0);
+    if (joint_positions(type) > 1 &&
+        !(fmax(fmax(fabs(w[0]), fabs(w[1])), fmax(fabs(w[2]), fabs(w[3]))) > 0.0)) {
+      return json_fail(r->file, at, "the quaternion of link %zu has no length", i);
+    }
+    k += (size_t)joint_positions(type);
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Reads an array of a start that may be missing: zeros then. `what` are the numbers' owners. */
+static abut_status read_row(reader *r, const json_at *start, const char *key, size_t count,
+                            const char *what, double **out)
+{
+  json_at at;
+  void *memory;
+  TRY(arena_allocate(&r->s->memory, &memory, count + 1, sizeof(double)));
+  *out = memory;
+  if (!json_find(start, key, &at)) {
+    return ABUT_SUCCESS;
+  }
+  TRY(json_check_array(r->file, &at, 0));
+  const size_t given = json_array_size(at.value);
+  if (given != count) {
+    return json_fail(r->file, &at, "has %zu numbers; the scene has %zu %s", given, count, what);
+  }
+  return count ? json_numbers(r->file, &at, count, *out) : ABUT_SUCCESS;
+}
+
+static abut_status read_start(reader *r, const json_at *at, scene_start *to)
+{
+  static const char *const keys[] = {"q", "v", "u"};
+  const scene_def *s = r->s;
+  json_at q;
+  size_t nq = 0, nv = 0;
+  for (size_t i = 0; i < s->link_count; ++i) {
+    nq += (size_t)joint_positions(s->links[i].joint.type);
+    nv += (size_t)joint_dofs(s->links[i].joint.type);
+  }
+  TRY(CHECK_KEYS(r->file, at, keys));
+  TRY(json_need(r->file, at, "q", &q));
+  TRY(read_row(r, at, "q", nq, "positions", &to->q));
+  TRY(read_row(r, at, "v", nv, "velocities", &to->v));
+  TRY(read_row(r, at, "u", s->actuator_count, "actuators", &to->u));
+  return check_quaternions(r, &q, to->q);
+}
+
+static abut_status read_starts(reader *r, const json_at *root)
+{
+  json_at list;
+  void *memory;
+  const char *name;
+  json_t *value;
+  if (!json_find(root, "starts", &list)) {
+    return ABUT_SUCCESS;
+  }
+  if (!json_is_object(list.value)) {
+    return json_fail(r->file, &list, "not an object");
+  }
+  const size_t count = json_object_size(list.value);
+  if (count > STARTS_MOST) {
+    return json_fail(r->file, &list, "%zu are too many, of at most %d", count, STARTS_MOST);
+  }
+  TRY(arena_allocate(&r->s->memory, &memory, count + 1, sizeof(scene_start)));
+  r->s->starts = memory;
+  json_object_foreach(list.value, name, value)
+  {
+    const json_at at = {&list, name, 0, value};
+    scene_start *to = &r->s->starts[r->s->start_count];
+    TRY(scene_text(r, name, &to->name));
+    TRY(read_start(r, &at, to));
+    ++r->s->start_count;
   }
   return ABUT_SUCCESS;
 }
@@ -112,14 +206,15 @@ static abut_status read_settings(const reader *r, const json_at *root)
 
 static abut_status read_root(reader *r, const json_at *root)
 {
-  static const char *const keys[] = {
-    "timestep",        "gravity",        "integrator",     "cone",
-    "impratio",        "diagonal",       "iterations",     "tolerance",
-    "line_iterations", "line_tolerance", "cone_smoothing", "limit_smoothing",
-    "capacity",        "most_contacts",  "divergence",     "contact_model",
-    "links",           "actuators",      "pairs",          "lcp",
-    "sweep",           "broad_phase",    "tiles",          "clouds",
-    "automatic"};
+  static const char *const keys[] = {"timestep",       "gravity",        "integrator",
+                                     "cone",           "impratio",       "diagonal",
+                                     "iterations",     "tolerance",      "line_iterations",
+                                     "line_tolerance", "cone_smoothing", "limit_smoothing",
+                                     "capacity",       "most_contacts",  "divergence",
+                                     "contact_model",  "links",          "actuators",
+                                     "starts",         "pairs",          "lcp",
+                                     "sweep",          "broad_phase",    "tiles",
+                                     "clouds",         "automatic"};
   *r->s = (scene_def){.timestep = 0.002,
                       .broad_phase = true,
                       .tiles = true,
@@ -135,6 +230,7 @@ static abut_status read_root(reader *r, const json_at *root)
   TRY(scene_automatic(r, root));
   TRY(scene_links(r, root));
   TRY(read_actuators(r, root));
+  TRY(read_starts(r, root));
   TRY(scene_pairs(r, root));
   return scene_excluded(r, root);
 }

@@ -19,6 +19,7 @@ static abut_status check_type(const json_file *f, const json_at *at, const scene
 {
   const bool one = l->joint.type == JOINT_HINGE || l->joint.type == JOINT_SLIDE;
   TRY(scene_refuse(f, at, "limits", one, "only hinges and slides have limits"));
+  TRY(scene_refuse(f, at, "start", one, "only hinges and slides have a start of their own"));
   TRY(scene_refuse(f, at, "stiffness", one || l->joint.type == JOINT_BALL,
                    "only hinges, slides and balls have a spring"));
   return l->joint.type != JOINT_FREE || l->parent == WORLD
@@ -48,6 +49,7 @@ static abut_status read_joint(reader *r, const json_at *link, scene_link *l)
   static const char *const keys[] = {"type",
                                      "position",
                                      "axis",
+                                     "start",
                                      "damping",
                                      "armature",
                                      "stiffness",
@@ -74,6 +76,7 @@ static abut_status read_joint(reader *r, const json_at *link, scene_link *l)
   TRY(check_type(f, &at, l));
   TRY(scene_vector(f, &at, "position", 3, j->position));
   TRY(scene_unit(f, &at, "axis", 3, j->axis));
+  TRY(scene_number(f, &at, "start", bound_any, &j->start));
   TRY(scene_number(f, &at, "damping", bound_not_negative, &j->damping));
   TRY(scene_number(f, &at, "armature", bound_not_negative, &j->armature));
   TRY(scene_number(f, &at, "stiffness", bound_not_negative, &j->stiffness));

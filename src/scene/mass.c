@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "mesh/surface/overlap.h"
+#include "mesh/surface/surface.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,24 +100,19 @@ static void add_triangle(moments *m, double t[3][3])
   }
 }
 
-static moments integrate(const abut_body_def *mesh, const double from[3])
+/* Of triangles, with their corners counted from the point that moments are about. */
+static moments integrate(const overlap_mesh *m)
 {
-  moments m = {0};
-  const uint32_t *corner = mesh->face_indices;
-  for (size_t i = 0; i < mesh->face_count; corner += mesh->face_sizes[i++]) {
-    for (uint32_t k = 1; k + 1 < mesh->face_sizes[i]; ++k) {
-      const uint32_t at[3] = {corner[0], corner[k], corner[k + 1]};
-      double t[3][3];
-      for (int c = 0; c < 3; ++c) {
-        for (int j = 0; j < 3; ++j) {
-          t[c][j] = mesh->vertices[3 * (size_t)at[c] + (size_t)j] - from[j];
-          m.reach = fmax(m.reach, fabs(t[c][j]));
-        }
-      }
-      add_triangle(&m, t);
+  moments out = {0};
+  for (size_t i = 0; i < m->triangle_count; ++i) {
+    double t[3][3];
+    for (size_t c = 0; c < 9; ++c) {
+      t[c / 3][c % 3] = m->points[3 * (size_t)m->triangles[3 * i + c / 3] + c % 3];
+      out.reach = fmax(out.reach, fabs(t[c / 3][c % 3]));
     }
+    add_triangle(&out, t);
   }
-  return m;
+  return out;
 }
 
 static void mean_of(const abut_body_def *mesh, double out[3])
@@ -128,9 +125,122 @@ static void mean_of(const abut_body_def *mesh, double out[3])
   }
 }
 
+/* ---- the solid ---- */
+
+/* Whether the faces are one shell: all vertices of theirs are joined. */
+static abut_status is_one_shell(const abut_body_def *mesh, bool *out)
+{
+  void *memory;
+  size_t roots = 0;
+  TRY(allocate(&memory, mesh->vertex_count, sizeof(uint32_t)));
+  uint32_t *of = memory;
+  for (size_t i = 0; i < mesh->vertex_count; ++i) {
+    of[i] = UINT32_MAX; /* no face has it yet */
+  }
+  const uint32_t *corner = mesh->face_indices;
+  for (size_t i = 0; i < mesh->face_count; corner += mesh->face_sizes[i++]) {
+    uint32_t first = UINT32_MAX;
+    for (uint32_t k = 0; k < mesh->face_sizes[i]; ++k) {
+      uint32_t at = corner[k];
+      if (of[at] == UINT32_MAX) {
+        of[at] = at;
+        ++roots;
+      }
+      while (of[at] != at) {
+        at = of[at] = of[of[at]];
+      }
+      if (first == UINT32_MAX) {
+        first = at;
+      } else if (at != first) {
+        of[at] = first;
+        --roots;
+      }
+    }
+  }
+  free(memory);
+  *out = roots == 1;
+  return ABUT_SUCCESS;
+}
+
+/* Makes triangles of polygons, each a fan, the other way round where `turned`, with points counted
+ * from `from`. */
+static abut_status fan_out(const abut_body_def *mesh, const double from[3], bool turned,
+                           arena *memory, overlap_mesh *out)
+{
+  void *points, *triangles;
+  TRY(arena_allocate(memory, &points, mesh->vertex_count, 3 * sizeof(double)));
+  TRY(arena_allocate(memory, &triangles, count_corners(mesh), 3 * sizeof(uint32_t)));
+  double *p = points;
+  uint32_t *t = triangles;
+  *out = (overlap_mesh){.points = p, .point_count = mesh->vertex_count, .triangles = t};
+  for (size_t i = 0; i < 3 * mesh->vertex_count; ++i) {
+    p[i] = mesh->vertices[i] - from[i % 3];
+  }
+  const uint32_t *corner = mesh->face_indices;
+  for (size_t i = 0; i < mesh->face_count; corner += mesh->face_sizes[i++]) {
+    for (uint32_t k = 1; k + 1 < mesh->face_sizes[i]; ++k) {
+      const uint32_t at[3] = {corner[0], corner[k + turned], corner[k + !turned]};
+      memcpy(t + 3 * out->triangle_count++, at, sizeof at);
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Takes from the sums over triangles what they count more than once. */
+static abut_status take_overlap(const overlap_mesh *mesh, moments *m)
+{
+  static const int place[3][3] = {{4, 7, 8}, {7, 5, 9}, {8, 9, 6}};
+  double too_much[OVERLAP_MOMENTS];
+  TRY(surface_overlap(mesh, too_much));
+  m->volume -= too_much[0];
+  for (int i = 0; i < 3; ++i) {
+    m->first[i] -= too_much[1 + i];
+    for (int k = 0; k < 3; ++k) {
+      m->second[i][k] -= too_much[place[i][k]];
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status measure_one(const abut_body_def *mesh, const double from[3], moments *out)
+{
+  arena memory = {0};
+  overlap_mesh all;
+  abut_status status = ABUT_SUCCESS;
+  TRY_DONE(fan_out(mesh, from, false, &memory, &all));
+  *out = integrate(&all);
+  if (out->volume < 0.0) { /* its faces run the other way round */
+    TRY_DONE(fan_out(mesh, from, true, &memory, &all));
+    *out = integrate(&all);
+  }
+  status = take_overlap(&all, out);
+done:
+  arena_free(&memory);
+  return status;
+}
+
+/* Measures several shells as fields take them: each turned outwards, unless it is a cavity. */
+static abut_status measure_shells(const abut_body_def *mesh, const double from[3], moments *out)
+{
+  surface s;
+  surface_report report;
+  TRY(surface_create(mesh, &s, &report));
+  for (size_t i = 0; i < 3 * s.point_count; ++i) {
+    s.points[i] -= from[i % 3];
+  }
+  const overlap_mesh all = {s.points,         s.point_count, s.triangles,
+                            s.triangle_count, s.shell,       s.shell_count};
+  *out = integrate(&all);
+  const abut_status status = take_overlap(&all, out);
+  surface_free(&s);
+  return status;
+}
+
 abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out)
 {
   double from[3];
+  bool one;
+  moments m;
   if (!mesh->face_count) {
     return fail(ABUT_ERROR_BODY,
                 "its mesh has no faces: name one with faces, by `surface` in a body file, or "
@@ -138,13 +248,13 @@ abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out)
   }
   TRY(check_closed(mesh));
   mean_of(mesh, from);
-  moments m = integrate(mesh, from);
-  if (!(fabs(m.volume) > VOLUME_LEAST * m.reach * m.reach * m.reach)) {
+  TRY(is_one_shell(mesh, &one));
+  TRY(one ? measure_one(mesh, from, &m) : measure_shells(mesh, from, &m));
+  if (!(m.volume > VOLUME_LEAST * m.reach * m.reach * m.reach)) {
     return fail(ABUT_ERROR_BODY, "the mesh encloses nothing");
   }
-  const double sign = m.volume < 0.0 ? -density : density;
   double trace = 0.0;
-  out->mass = sign * m.volume;
+  out->mass = density * m.volume;
   for (int k = 0; k < 3; ++k) {
     out->com[k] = m.first[k] / m.volume;
     trace += m.second[k][k] - m.volume * out->com[k] * out->com[k];
@@ -152,7 +262,7 @@ abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out)
   for (int i = 0; i < 3; ++i) {
     for (int k = 0; k < 3; ++k) {
       const double central = m.second[i][k] - m.volume * out->com[i] * out->com[k];
-      out->inertia[3 * i + k] = sign * ((i == k ? trace : 0.0) - central);
+      out->inertia[3 * i + k] = density * ((i == k ? trace : 0.0) - central);
     }
   }
   for (int k = 0; k < 3; ++k) {

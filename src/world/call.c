@@ -385,7 +385,7 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w, bool in_wo
                                      "caller's queue");
   }
   TRY(check_steps(s, w));
-  if (w->count && (!w->q || !w->v)) {
+  if (w->count && ((!w->q && s->constants.nq) || (!w->v && s->constants.nv))) {
     return fail(ABUT_ERROR_ARGUMENT, "%zu worlds are counted but their q or v is not given",
                 w->count);
   }

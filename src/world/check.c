@@ -126,6 +126,24 @@ static bool may_touch(const overlaps *o, const scene_pair *p, const pair_boxes *
          !boxes_apart(&boxes->field[0], pose[0], &boxes->points[1], pose[1], DBL_EPSILON);
 }
 
+/* Whether the spheres around two bodies meet, without which they do not overlap. */
+static bool balls_meet(const overlaps *o, const scene_pair *p)
+{
+  double at[2][3], square = 0.0;
+  for (int side = 0; side < 2; ++side) {
+    const double *place = o->places[p->link[side]];
+    place_turn(place, p->ball[side], at[side]);
+    for (int k = 0; k < 3; ++k) {
+      at[side][k] += place[k];
+    }
+  }
+  for (int k = 0; k < 3; ++k) {
+    square += (at[0][k] - at[1][k]) * (at[0][k] - at[1][k]);
+  }
+  const double reach = p->ball[0][3] + p->ball[1][3];
+  return square <= reach * reach;
+}
+
 /* Returns the diagonal of the smaller body; planes have no size. */
 static abut_status smaller_of(const overlaps *o, const scene_pair *p, double *out)
 {
@@ -211,6 +229,13 @@ static abut_status look_at_kind(overlaps *o, const pair_kind *k)
   void *depths = NULL;
   if (!p) {
     return ABUT_ERROR_HANDLE;
+  }
+  bool any = false;
+  for (size_t i = k->first; i < k->first + k->count && !any; ++i) {
+    any = balls_meet(o, &s->def.pairs[s->pair_order[i]]);
+  }
+  if (!any) {
+    return ABUT_SUCCESS;
   }
   TRY(boxes_of_pair(p, active_cutoff(p, 0.0), &boxes));
   for (size_t i = k->first; i < k->first + k->count; ++i) {

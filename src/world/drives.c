@@ -28,12 +28,12 @@ typedef struct drives {
 
 static double damping_of(const actuator *a)
 {
-  return a->kind == ACTUATOR_MOTOR ? 0.0 : a->gear * a->gear * a->kv;
+  return a->gear * a->gear * a->kv;
 }
 
 static double stiffness_of(const actuator *a)
 {
-  return a->kind == ACTUATOR_POSITION ? a->gear * a->gear * a->kp : 0.0;
+  return a->gear * a->gear * a->kp;
 }
 
 static void add_up(const drives *d)

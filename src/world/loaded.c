@@ -3,6 +3,7 @@
 #include "base/call_lock.h"
 #include "body/body.h"
 #include "format/text.h"
+#include "io/body_mesh.h"
 #include "contact/pair.h"
 #include "scene/bodies.h"
 #include "world/candidates.h"
@@ -84,9 +85,37 @@ static void scene_free_memory(void *object)
   free(s);
 }
 
-/* Makes each body once, by its definition or from its file, and gives the others like it the same
- * handle. */
-static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodies *from)
+/* Marks, by scene_bodies.first, the bodies that pairs have. */
+static void mark_paired(const loaded_scene *s, const scene_bodies *from, unsigned char *paired)
+{
+  for (size_t i = 0; i < s->def.pair_count; ++i) {
+    const scene_pair *p = &s->def.pairs[i];
+    for (int side = 0; side < 2 && p->link[0] != WORLD; ++side) {
+      paired[from->first[scene_pair_body(&s->def, p, side)]] = 1;
+    }
+  }
+}
+
+/* Makes a body by its definition or from its file. Where it is not to be made now, its mesh is only
+ * read. */
+static abut_status make_body(const loaded_scene *s, abut_context c, const scene_body *b,
+                             const abut_body_def *def, bool now, abut_body *out)
+{
+  if (now) {
+    return b->shape == SHAPE_FILE ? s->def.law->load_body(c, b->file, out)
+                                  : abut_create_body(c, def, out);
+  }
+  mesh m = {0};
+  const abut_status status = b->shape == SHAPE_FILE ? body_mesh_read(b->file, false, &m)
+                                                    : ABUT_SUCCESS;
+  mesh_free(&m);
+  return status;
+}
+
+/* Makes each body once that `paired` marks, or all where it is NULL, and gives the others like it
+ * the same handle. Those that are there already stay. */
+static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodies *from,
+                               const unsigned char *paired)
 {
   size_t at = 0;
   for (size_t l = 0; l < s->def.link_count; ++l) {
@@ -96,11 +125,11 @@ static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodi
         s->bodies[at] = s->bodies[from->first[at]];
         continue;
       }
-      const scene_place place = {"links", l, "bodies", true, i};
-      const bool file = b->shape == SHAPE_FILE;
-      TRY(scene_blame(&s->def, place, file ? "its file, " : "",
-                      file ? s->def.law->load_body(c, b->file, &s->bodies[at])
-                           : abut_create_body(c, from->def[at], &s->bodies[at])));
+      if (!s->bodies[at].generation) {
+        TRY(scene_blame(&s->def, (scene_place){"links", l, "bodies", true, i},
+                        b->shape == SHAPE_FILE ? "its file, " : "",
+                        make_body(s, c, b, from->def[at], !paired || paired[at], &s->bodies[at])));
+      }
     }
   }
   return ABUT_SUCCESS;
@@ -159,7 +188,7 @@ static abut_status make_pair(loaded_scene *s, size_t i)
   }
   TRY(size_pair(&s->def, a, b, p));
   p->smoothing.margin = s->def.law->margins ? p->margin : 0.0;
-  TRY(abut_create_pair(a, b, &p->smoothing, &s->pairs[i]));
+  TRY(pair_create_with_zones(a, b, &p->smoothing, &no_zones, false, &s->pairs[i]));
   TRY(abut_get_layout(s->pairs[i], &layout));
   s->groups[i].contacts = layout.contacts;
   return ABUT_SUCCESS;
@@ -185,7 +214,12 @@ static abut_status check_slots(const loaded_scene *s)
 
 abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies *bodies)
 {
-  TRY(make_bodies(s, c, bodies));
+  void *paired;
+  TRY(allocate(&paired, bodies->count + 1, 1));
+  mark_paired(s, bodies, paired);
+  const abut_status status = make_bodies(s, c, bodies, paired);
+  free(paired);
+  TRY(status);
   for (size_t i = 0; i < s->def.pair_count; ++i) {
     TRY(scene_blame(&s->def, scene_pair_place(&s->def, i), "", make_pair(s, i)));
   }
@@ -241,16 +275,17 @@ done:
 abut_status scene_need_bodies(loaded_scene *s)
 {
   scene_bodies bodies;
-  if (!s->body_count || s->bodies[0].generation) {
+  bool missing = false;
+  for (size_t i = 0; i < s->body_count; ++i) {
+    missing = missing || !s->bodies[i].generation;
+  }
+  if (!missing) {
     return ABUT_SUCCESS;
   }
   TRY(scene_bodies_load(&s->def, &bodies));
   const handle of = s->context->self;
-  const abut_status status = make_bodies(s, (abut_context){of.index, of.generation}, &bodies);
+  const abut_status status = make_bodies(s, (abut_context){of.index, of.generation}, &bodies, NULL);
   scene_bodies_free(&bodies);
-  if (status != ABUT_SUCCESS) {
-    destroy_bodies(s);
-  }
   return status;
 }
 

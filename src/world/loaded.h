@@ -102,8 +102,9 @@ typedef struct loaded_scene {
   context *context;
   scene_def def;
   scene_constants constants;
-  abut_body *bodies; /* (body_count) by scene_body_number. Springs need clouds and not bodies:
-                        theirs are null handles until scene_need_bodies makes them. */
+  abut_body
+    *bodies; /* (body_count) by scene_body_number. Null handles are those of bodies that no pair
+                has, and of springs between clouds, until scene_need_bodies makes them. */
   size_t body_count;
   abut_pair *pairs;      /* (def.pair_count) null handles for springs, and for pairs without
                             bodies */
@@ -143,8 +144,8 @@ abut_status scene_of_text(abut_context context, const char *text, abut_scene *ou
  * call for a member makes them and brings them there. */
 abut_status scene_on(loaded_scene *s, size_t place, const resident_tables **out);
 
-/* Makes the scene's bodies where they are not there yet. Springs step without bodies; pictures and
- * sweeping need them. */
+/* Makes the scene's bodies where they are not there yet. Steps go without those of springs between
+ * clouds, and without bodies that no pair has; pictures and sweeping need them. */
 abut_status scene_need_bodies(loaded_scene *s);
 
 /* Frees the warnings that were found. */

@@ -23,8 +23,9 @@ static void find_diagnostics(const loaded_scene *s, abut_scene_info *info)
   for (size_t l = 0; l < s->def.link_count; ++l) {
     for (size_t i = 0; i < s->def.links[l].body_count; ++i, ++at) {
       abut_body_info of;
-      if (s->def.links[l].bodies[i].shape != SHAPE_FILE || is_earlier(s, at) ||
-          abut_get_body_info(s->bodies[at], &of) != ABUT_SUCCESS || !of.suspicions) {
+      if (s->def.links[l].bodies[i].shape != SHAPE_FILE || !s->bodies[at].generation ||
+          is_earlier(s, at) || abut_get_body_info(s->bodies[at], &of) != ABUT_SUCCESS ||
+          !of.suspicions) {
         continue;
       }
       if (!info->suspicious_bodies++) {
@@ -34,6 +35,7 @@ static void find_diagnostics(const loaded_scene *s, abut_scene_info *info)
         info->misfit = of.misfit;
         info->feature_misfit = of.feature_misfit;
         info->diagonal = of.diagonal;
+        abut_get_body_report(s->bodies[at], &info->report);
       }
     }
   }
@@ -85,7 +87,8 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
                             .candidates = s->def.pair_count,
                             .kinds = s->pair_kind_count,
                             .parameters = s->def.column_count,
-                            .trees = count_trees(&s->def)};
+                            .trees = count_trees(&s->def),
+                            .starts = s->def.start_count};
   s->def.law->inform(s, info);
   return ABUT_SUCCESS;
 }
@@ -143,6 +146,33 @@ abut_status abut_get_scene_start(abut_scene handle_, double *q)
     return fail(ABUT_ERROR_ARGUMENT, "abut_get_scene_start needs a place for its answer");
   }
   memcpy(q, s->constants.q0, (size_t)s->constants.nq * sizeof *q);
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_get_named_start(abut_scene handle_, size_t index, const char **name, double *q,
+                                 double *v, double *u)
+{
+  ENTER(scene_pool, handle_);
+  const loaded_scene *s = scene_get(handle_);
+  if (!s) {
+    return ABUT_ERROR_HANDLE;
+  }
+  if (index >= s->def.start_count) {
+    return fail(ABUT_ERROR_ARGUMENT, "there is no start %zu of %zu", index, s->def.start_count);
+  }
+  const scene_start *from = &s->def.starts[index];
+  if (name) {
+    *name = from->name;
+  }
+  if (q) {
+    memcpy(q, from->q, (size_t)s->constants.nq * sizeof *q);
+  }
+  if (v) {
+    memcpy(v, from->v, (size_t)s->constants.nv * sizeof *v);
+  }
+  if (u) {
+    memcpy(u, from->u, s->def.actuator_count * sizeof *u);
+  }
   return ABUT_SUCCESS;
 }
 

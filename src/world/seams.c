@@ -247,7 +247,7 @@ static abut_status find_pair(giving *g, const abut_body bodies[2], const abut_sm
   void *memory = all->pairs;
   TRY(grow(&memory, &all->pair_room, all->pair_count + 1, sizeof *all->pairs));
   all->pairs = memory;
-  TRY(pair_create_with_zones(bodies[0], bodies[1], smoothing, zones, out));
+  TRY(pair_create_with_zones(bodies[0], bodies[1], smoothing, zones, false, out));
   all->pairs[all->pair_count++] = (seam_pair){*out, offset};
   pair *p = pair_get(*out);
   for (int k = 0; p && k < 4; ++k) {

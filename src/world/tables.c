@@ -158,15 +158,20 @@ static void put_actuators(const scene_def *s, const scene_constants *c, const wo
     const actuator *a = &s->actuators[i];
     int *ints = m->ints + n->at_actuators + ACTUATOR_INTS * (int)i;
     double *row = m->reals + n->at_actuator_reals + ACTUATOR_REALS * (int)i;
-    ints[ACTUATOR_KIND] = (int)a->kind;
+    ints[ACTUATOR_FEELS] = a->kp != 0.0 || a->kv != 0.0;
     ints[ACTUATOR_Q] = c->qadr[a->link];
     ints[ACTUATOR_V] = c->vadr[a->link] + a->dof;
     ints[ACTUATOR_LIMITED] = a->limited;
+    ints[ACTUATOR_CLAMPED] = a->clamped;
     row[ACTUATOR_GEAR] = a->gear;
     row[ACTUATOR_KP] = a->kp;
     row[ACTUATOR_KV] = a->kv;
     row[ACTUATOR_LOW] = a->force_limits[0];
     row[ACTUATOR_HIGH] = a->force_limits[1];
+    row[ACTUATOR_LEAST] = a->control_limits[0];
+    row[ACTUATOR_MOST] = a->control_limits[1];
+    row[ACTUATOR_GAIN] = a->gain - a->kp;
+    row[ACTUATOR_BIAS] = a->bias;
   }
 }
 

@@ -103,7 +103,8 @@ static abut_status cut_field(body_cut *c)
 static abut_status pair_parts(int side, abut_body large, abut_body small,
                               const abut_smoothing *smoothing, abut_pair *out)
 {
-  return abut_create_pair(side ? small : large, side ? large : small, smoothing, out);
+  return pair_create_with_zones(side ? small : large, side ? large : small, smoothing, &no_zones,
+                                false, out);
 }
 
 /* Names the slots of the parts: vertices as in the whole pair. */

@@ -89,6 +89,7 @@ def hand():
     assert names == ["wrist", "palm", "index/index_spread", "index", "index_tip", "ring", "thumb/thumb_push", "thumb", "ball"]
     palm = links["palm"]
     near(palm["joint"]["limits"], [-.49, .49])
+    near(palm["joint"]["start"], .1)
     near(turned(palm["quaternion"], [0, 1, 0], .1), [1, 0, 0, 0])       # ref
     near(palm["position"], [0, 0, .02])
     near(palm["mass"], .3)
@@ -106,9 +107,9 @@ def hand():
     near([links["ring"]["joint"][k] for k in ("frictionloss", "armature")], [.001, .0002])
     assert links["ball"]["joint"] == {"type": "free"} and links["ball"]["parent"] == -1
     assert s["actuators"] == [
-        {"kind": "position", "joint": 1, "gear": 1.5, "kp": 2, "kv": .05, "force_limits": [-1, 1]},
-        {"kind": "position", "joint": 3, "gear": 1, "kp": 2, "kv": .05, "force_limits": [-1, 1]},
-        {"kind": "velocity", "joint": 2, "gear": 1, "kv": .3, "force_limits": [-.5, .5]},
+        {"kind": "position", "joint": 1, "gear": 1.5, "kp": 2, "kv": .05, "force_limits": [-1, 1], "control_limits": [-.5, .5]},
+        {"kind": "position", "joint": 3, "gear": 1, "kp": 2, "kv": .05, "force_limits": [-1, 1], "control_limits": [0, 1.6]},
+        {"kind": "velocity", "joint": 2, "gear": 1, "kv": .3, "force_limits": [-.5, .5], "control_limits": [0, 1.6]},
         {"kind": "motor", "joint": 6, "gear": 3, "force_limits": [0, 1]}]
     # The explicit pair, and those that priority or solmix mix in another way; the others are automatic.
     assert s["automatic"] == {"friction": 1, "exclude": [[3, 5]]} and 0 < len(s["pairs"]) < len(scene("hand-listed")["pairs"])

@@ -49,10 +49,8 @@ def test_models():
     run(0, f"import -q {HAND} -o hand-listed.scene.json --list-pairs")
     run(0, f"import -q {HAND} -o hand.scene.json", out="",
         line=("abut: warning: 1 geom that touches nothing is left out (contype and conaffinity 0)",
-        "abut: warning: joint `thumb_push`: ref 0.004 stays in q, but approximate weights of rows are those at q = 0",
-        "abut: warning: actuator `bend`: the control's range 0 to 1.6 is left out",
-        "abut: warning: actuator `pull`: left out with its control: only actuators of joints are taken",
-        "abut: warning: actuator `turn`: left out with its control: it is neither a motor, a position nor a velocity actuator without state",
+        "abut: warning: actuator `pull`: left out with its control: it drives a tendon, not a joint",
+        "abut: warning: actuator `turn`: left out with its control: it has a state (dyntype filter)",
         "abut: warning: geom `index_1`: condim 4 becomes 3",
         "abut: warning: pair 1: friction is 2 in all directions, not 1 in one",
         "abut: warning: equality `couple`: equality constraints are left out",
@@ -73,9 +71,8 @@ def test_models():
     put("ranges.xml", ranges.replace("D", "1"))
     said = command("import ranges.xml -o ranges.scene.json")
     if "does not read it" not in said.err:
-        ended(said, 0, "ranges without an end", out="; 1 warning$",
-              line="abut: warning: actuator 2: the control's range -inf to 3 is left out")
-        has(text_of("ranges.scene.json"),
+        ended(said, 0, "ranges without an end", out="; nothing left out$")
+        has(text_of("ranges.scene.json"), r'"control_limits": \[-10000000000\.0, 3\.0\]',
             r'"axis": \[0\.0, 1\.0, 0\.0\], "damping": 1\.0, "limits": \[-0\.5, 10000000000\.0\]',
             r'"kind": "motor", "joint": 1, "gear": 1\.0, "force_limits": \[-1\.0, 10000000000\.0\]')
         lacks(text_of("ranges.scene.json"), r"inf[],]|quaternion")
@@ -96,6 +93,8 @@ def test_models():
     changed(ARM, "off.xml", ("<option [^>]*>", '<option><flag gravity="disable" limit="disable" '
             'frictionloss="disable" contact="disable" actuation="disable"/></option>'))
     run(0, "import -q off.xml -o off.scene.json",
+        err="^abut: warning: actuators .* and 3 more: left out with its control: it is off in the model$")
+    run(0, "import -q off.xml -o off.scene.json --verbose",
         line=("abut: warning: contacts are off in the model, so that there are no pairs",
         "abut: warning: actuator 5: left out with its control: it is off in the model"))
     has(text_of("off.scene.json"), r'"gravity": \[0\.0, 0\.0, 0\.0\]')
@@ -115,6 +114,21 @@ def test_models():
     run(0, "import -q once.xml -o once.scene.json",
         line="abut: warning: iterations: 1 is left out, as Newton's method would seldom end by then; the scene's own number stays")
     lacks(text_of("once.scene.json"), "iterations")
+
+
+def test_starts():
+    """Models begin where MuJoCo's do, and their keyframes are starts by name, whose controls hold."""
+    put("hop.xml", """<mujoco><worldbody><body><joint type="slide" axis="0 0 1" ref="1.25" name="z"/>
+  <geom size="0.1" contype="0" conaffinity="0"/></body></worldbody><actuator><position joint="z" kp="10"/></actuator>
+  <keyframe><key name="up" qpos="2" qvel="0.5" ctrl="1"/><key qpos="3"/></keyframe></mujoco>
+""")
+    if "needs Python with the package" in command("import -q hop.xml -o hop.scene.json").err:
+        raise Skipped("MuJoCo is not there")
+    for start, q, v in (("", 1.25, 0.0), ("--start up", 2.0, 0.5), ("--start 1", 3.0, 0.0)):
+        run(0, f"simulate hop.scene.json {start} --steps 1 {ON} --precision f64 -q -o hop.npz")
+        check((list(read("hop.npz", "q"))[0], list(read("hop.npz", "v"))[0]) == (q, v), f"a wrong start {start}")
+    wrong("hop.scene.json: no start `no`: the scene names `up`, `1`", f"simulate hop.scene.json --start no --steps 1 -o no.npz {ON}")
+    usage("--states has where worlds begin: no --start with it", "simulate hop.scene.json --start up --states hop.npz --steps 1 -o no.npz")
 
 
 def test_what_is_wrong():
@@ -143,7 +157,7 @@ def test_what_is_wrong():
     put("mesh/x.wedge.obj", text_of("hand.wedge.obj").split("\n", 1)[1])
     shutil.copy("mesh/x.wedge.obj", "before.obj")
     put("mesh/m.xml",
-        '<mujoco><asset><mesh name="wedge" file="x.wedge.obj"/></asset><worldbody><body><freejoint/>\n      <geom type="mesh" mesh="wedge"/></body></worldbody></mujoco>\n')
+        '<mujoco><asset><mesh name="wedge" file="x.wedge.obj"/></asset><worldbody><geom size="1"/><body><freejoint/>\n      <geom type="mesh" mesh="wedge"/></body></worldbody></mujoco>\n')
     wrong("mesh/x.wedge.obj: is there, and not of an import; it is not written over",
           "import -q mesh/m.xml -o mesh/x.scene.json")
     same_bytes("before.obj", "mesh/x.wedge.obj")

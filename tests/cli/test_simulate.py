@@ -253,6 +253,27 @@ f 4 5 8
     simulate("large.scene.json -o large.npz --steps 1",
              err=r"^abut: warning: large.scene.json: links\[1\].bodies\[0\]: unit: the box.s diagonal is .* m; if the file is in millimetres")
 
+    # What is suspicious comes with its figures: a triangle that ran the wrong way, and shells.
+    plate = [line.split() for line in text_of("plate.obj").splitlines()]
+    faces, points = [f for f in plate if f[0] == "f"], [v for v in plate if v[0] == "v"]
+    put("one-turned.obj", "".join(" ".join(f) + "\n" for f in points + [["f", faces[0][1], faces[0][3], faces[0][2]]] + faces[1:]))
+    inner = [["v", *(str(0.5 * float(x)) for x in v[1:])] for v in points] + [["f", *(str(int(i) + 8) for i in f[1:])] for f in faces]
+    put("nested.obj", "".join(" ".join(f) + "\n" for f in plate + inner))
+    for mesh, text in (("one-turned", r"turned: 1 triangle ran against the neighbours, and was turned; the volume is now 0\.0032 m.3: is that right\?$"),
+                       ("nested", "nested: 1 of 2 shells lies within others")):
+        put(f"{mesh}.scene.json", text_of("large.scene.json").replace("large.obj", f"{mesh}.obj").replace("300", "3"))
+        simulate(f"{mesh}.scene.json -o {mesh}.npz --steps 1", err=rf"^abut: warning: {mesh}.scene.json: links\[1\].bodies\[0\]: {text}")
+
+    # A mesh that is in no pair gets no field until a picture shows it; it must be there all the same.
+    put("idle.scene.json", """{"links": [{"joint": {"type": "free"}, "mass": 1, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+ "bodies": [{"file": "nested.obj"}]}], "pairs": []}
+""")
+    simulate("idle.scene.json -o idle.npz --steps 1", err="")
+    run(0, f"film idle.scene.json idle.npz -o idle.png {ON}")
+    put("lost.scene.json", text_of("idle.scene.json").replace("nested.obj", "nowhere.obj"))
+    wrong("lost.scene.json:2: links[0].bodies[0]: its file, nowhere.obj: No such file or directory",
+          f"simulate lost.scene.json --steps 1 -o no.npz {ON}")
+
     # Springs that give way too much at rest, and bodies too fast for a step, are named.
     put("sink.scene.json", """{"contact_model": "spring", "links": [{"bodies": [{"plane": [1, 1]}]},
   {"position": [0, 0, 0.1], "joint": {"type": "free"}, "density": 500, "bodies": [{"box": [0.1, 0.1, 0.1]}]},

@@ -31,6 +31,7 @@ static void test_null_handles(void)
   abut_layout layout;
   abut_body made;
   abut_body_copy copied;
+  abut_field_report report;
   abut_pair joined;
   abut_smoothing fitted;
   const struct {
@@ -44,6 +45,7 @@ static void test_null_handles(void)
     {abut_create_body(context, &def, &made), "abut_create_body"},
     {abut_destroy_body(body), "abut_destroy_body"},
     {abut_get_body_info(body, &info), "abut_get_body_info"},
+    {abut_get_body_report(body, &report), "abut_get_body_report"},
     {abut_get_body_mesh(body, NULL, NULL), "abut_get_body_mesh"},
     {abut_copy_body(body, &copied), "abut_copy_body"},
     {abut_evaluate_body(body, 0.1, 0.1, 0, NULL, NULL, NULL), "abut_evaluate_body"},

@@ -219,7 +219,7 @@ static const char scene[] =
   "    \"position\": [0, 0, 1]}]},\n"
   "  {\"name\": \"pole\", \"parent\": \"cart\", \"mass\": 0.5, \"com\": [0, 0, 0.5],\n"
   "   \"inertia\": [[0.04, 0, 0], [0, 0.04, 0], [0, 0, 0.001]], \"quaternion\": [1, 0, 0, 0.5],\n"
-  "   \"joint\": {\"type\": \"hinge\", \"axis\": [0, 3, 0], \"limits\": [-1, 1],\n"
+  "   \"joint\": {\"type\": \"hinge\", \"axis\": [0, 3, 0], \"limits\": [-1, 1], \"start\": 0.5,\n"
   "    \"armature\": 0.01,\n"
   "    \"solimp_limit\": [0.9, 0.95, 0.001, 0.5, 2], \"solref_friction\": [-100, -1]},\n"
   "   \"bodies\": [{\"capsule\": [0.05, 0.5], \"quaternion\": [0, 0, 0, 2]},\n"
@@ -228,7 +228,12 @@ static const char scene[] =
   "      \"base\": 0.5}}]}],\n"
   " \"actuators\": [{\"kind\": \"position\", \"joint\": \"pole\", \"kp\": 10,\n"
   "   \"force_limits\": [-9, 9]},\n"
-  "  {\"kind\": \"motor\", \"joint\": 1, \"dof\": 5}],\n"
+  "  {\"kind\": \"motor\", \"joint\": 1, \"dof\": 5},\n"
+  "  {\"kind\": \"affine\", \"joint\": 2, \"gain\": 3, \"bias\": -1, \"kv\": 2, "
+  "\"control_limits\": [0, 1]}],\n"
+  " \"starts\": {\"home\": {\"q\": [0, 0, 1, 2, 0, 0, 0, 0.25], \"v\": [0, 0, 0, 0, 0, 0, 4], "
+  "\"u\": [1, 2, 3]},\n"
+  "  \"rest\": {\"q\": [0, 0, 0, 1, 0, 0, 0, 0]}},\n"
   " \"pairs\": [{\"a\": \"cart\", \"b\": [0, 1], \"friction\": 0.5, \"solref\": [0.01, 1]},\n"
   "  {\"a\": [\"pole\", 0], \"b\": [0, 0], \"condim\": 1, \"smoothing\":\n";
 

@@ -51,8 +51,6 @@ def test_moves_as_mujoco(name, context):
     random = np.random.default_rng(3)
     data.qvel[:] = 0.3 * random.normal(size=model.nv)
     data.ctrl[:] = 0.1 * random.normal(size=model.nu)
-    low, high = np.where(model.actuator_ctrllimited, model.actuator_ctrlrange.T, [[-np.inf], [np.inf]])
-    data.ctrl[:] = np.clip(data.ctrl, low, high)   # scenes have no range of controls
     q, v = am.state_of(data)
     model.opt.tolerance, model.opt.iterations = 0.0, 100
     steps = round(1.0 / model.opt.timestep)
@@ -80,6 +78,149 @@ def test_rests_as_mujoco(name, most, context):
     assert s.status == 0 and free
     for at in free:
         assert np.abs(s.q[at:at + 3] - data.qpos[at:at + 3]).max() < most, (at, s.q[at:at + 3], data.qpos[at:at + 3])
+
+
+DRIVEN = """<mujoco><compiler angle="radian"/><worldbody>
+  <body><joint name="z" type="slide" axis="0 0 1" ref="1.25" limited="true" range="1.2 1.6"/>
+    <joint name="h" axis="0 1 0" ref="0.4" pos="0 0 .1" actuatorfrcrange="-1 2" actuatorfrclimited="true"/>
+    <geom size="0.1 0.3" type="capsule" pos="0.2 0 0" contype="0" conaffinity="0"/>
+    <body pos="0 0.3 0.2"><joint name="k" axis="1 0 0" limited="true" range="-0.2 0.3"/>
+      <geom size="0.1" pos="0.3 0 0" contype="0" conaffinity="0"/></body></body></worldbody>
+  <actuator><general joint="z" gainprm="50" biastype="affine" biasprm="3 -40 -2" ctrlrange="-1 1" ctrllimited="true" forcerange="-30 60" gear="2"/>
+    <position joint="h" kp="20" kv="1" ctrlrange="-0.1 0.1" ctrllimited="true" gear="-3"/><velocity joint="k" kv="0.1"/></actuator>
+  <keyframe><key name="home" qpos="1.3 0.2 0.1" qvel="0 0 1" ctrl="0.5 0.3 0"/><key qpos="1.4 0 0"/></keyframe></mujoco>"""
+
+
+def test_starts_and_affine_actuators(context):
+    """Where a model begins, by `ref` and keyframes, and how affine actuators drive it: as MuJoCo's, to rounding, limits among it, whose
+    weights are those at qpos0."""
+    model = mujoco.MjModel.from_xml_string(DRIVEN)
+    scene, data = quiet(abut.from_mujoco, model, context), mujoco.MjData(model)
+    assert np.array_equal(scene.start(), model.qpos0) and list(scene.starts) == ["home", "1"]
+    assert np.array_equal(scene.starts["1"].q, [1.4, 0, 0]) and not scene.starts["1"].v.any() and not scene.starts["1"].u.any()
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    start = scene.starts["home"]
+    assert all(np.array_equal(a, b) for a, b in zip(start, (data.qpos, data.qvel, data.ctrl)))
+    model.opt.tolerance, model.opt.iterations = 0.0, 100
+    for steps, q in ((300, data.qpos), (300, model.qpos0)):
+        data.qpos[:] = q
+        begins, rows = am.state_of(data), 0
+        s = scene.step(*begins, start.u, steps=steps)
+        for _ in range(steps):
+            mujoco.mj_step(model, data)
+            rows += data.nefc
+        assert rows and s.status == 0 and np.abs(s.q - data.qpos).max() < 1e-11 and np.abs(s.v - data.qvel).max() < 1e-10
+
+
+@pytest.mark.parametrize("u", [[0.3, 0.05, 0.2], [1.4, 0.3, 0.2]])
+def test_affine_actuators_have_derivatives(u, context):
+    """By differences; a control beyond its limits has none."""
+    text = DRIVEN.replace('range="1.2 1.6"', 'range="0 3"').replace('"-30 60"', '"-300 60"')
+    scene = quiet(abut.from_mujoco, mujoco.MjModel.from_xml_string(text), context)
+    q, v, u = np.array([1.3, -0.015, 0.1]), np.array([0.1, 0.02, -0.3]), np.array(u)
+    t = scene.transition(q, v, u)
+    eps = 1e-6
+    for k in range(3):
+        d = eps * np.eye(3)[k]
+        for matrix, column, moved in ((t.B, k, ((q, v, u + d), (q, v, u - d))), (t.A, k, ((q + d, v, u), (q - d, v, u))),
+                                      (t.A, 3 + k, ((q, v + d, u), (q, v - d, u)))):
+            up, down = (scene.step(*at) for at in moved)
+            slope = np.concatenate([up.q - down.q, up.v - down.v]) / (2 * eps)
+            assert np.abs(slope - matrix[:, column]).max() < 1e-6 * max(1, np.abs(slope).max())
+    g = scene.vjp(q, v, u, v_bar=[1.0, 2.0, 3.0], wrt=("u",))
+    assert np.allclose(g.u, t.B[3:].T @ [1, 2, 3], rtol=1e-9, atol=1e-12)
+    assert (np.abs(t.B).max(0) > 0).tolist() == (np.abs(u) < [1, 0.1, 9]).tolist()
+
+
+@pytest.mark.parametrize("actuator, why", [
+    ('<position joint="j" kp="3" timeconst="0.1"/>', "it has a state (dyntype filterexact)"),
+    ('<general joint="j" dyntype="integrator" biastype="affine" gainprm="3"/>', "it has a state (dyntype integrator)"),
+    ('<muscle joint="j" lengthrange="0 1"/>', "it has a state (dyntype muscle)"),
+    ('<damper joint="j" kv="2" ctrlrange="0 1"/>', "its gain is affine and its bias none"),
+    ('<plugin joint="j" plugin="mujoco.pid" ctrlrange="-1 1"><config key="kp" value="40"/></plugin>', "a plugin computes its force"),
+    ('<general body="b"/>', "it drives a body, not a joint"),
+])
+def test_actuators_without_a_word_are_named(actuator, why):
+    """None of them becomes another kind, as a motor."""
+    text = f"""<mujoco><extension><plugin plugin="mujoco.pid"/></extension><worldbody><body name="b"><joint name="j"/><geom size="1"/></body></worldbody>
+      <actuator>{actuator.replace(" ", " name='a' ", 1)}</actuator></mujoco>"""
+    try:
+        model = mujoco.MjModel.from_xml_string(text)
+    except ValueError as error:
+        pytest.skip(f"this MuJoCo does not read it: {error}")
+    told = []
+    scene, _ = am.scene_of(model, tell=told.append)
+    assert scene["actuators"] == [] and [text for text in told if "actuator" in text] == [f"actuator `a`: left out with its control: {why}"]
+
+
+def test_scenes_in_which_nothing_moves(context):
+    """A step of no positions is a step."""
+    scene = quiet(abut.from_mujoco, mujoco.MjModel.from_xml_string('<mujoco><worldbody><geom size="1"/></worldbody></mujoco>'), context)
+    s = scene.step(np.zeros((3, 0)), np.zeros((3, 0)), steps=2)
+    assert scene.nq == 0 and s.q.shape == (3, 0) and not np.any(s.status)
+
+
+FAN = """<mujoco model="fan"><worldbody><geom name="floor" type="plane" size="3 3 1"/>
+  <body name="housing" pos="0 0 1"><freejoint/><geom name="case" type="cylinder" size="0.1 0.05"/><geom name="foot" pos="0 0 -0.2" size="0.03"/>
+   <body name="mount"><joint name="tilt" axis="0 1 0" range="-0.1 0.1" limited="true"/><geom size="0.01" contype="0" conaffinity="0"/>
+    <body name="rotor"><joint name="spin" axis="0 0 1"/><geom name="blade" type="box" size="0.08 0.01 0.02"/>
+     <geom name="tip" type="sphere" pos="0.3 0 0" size="0.02"/></body></body></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("text, stuck", [
+    (FAN, True),
+    (FAN.replace('name="spin" axis="0 0 1"', 'name="spin" type="slide" range="0 1" limited="true"'), False),   # comes out
+    (FAN.replace('name="spin" axis="0 0 1"', 'name="spin" type="ball"'), False),
+    (FAN.replace("</worldbody>", '</worldbody><contact><pair geom1="blade" geom2="case"/></contact>'), True),
+])
+def test_geoms_that_no_joint_can_part(text, stuck):
+    told = []
+    scene, _ = am.scene_of(mujoco.MjModel.from_xml_string(text), tell=told.append)
+    overlap = [line for line in told if "overlap" in line]
+    assert len(overlap) == stuck and (not stuck or overlap[0].startswith(
+        "geoms `case` and `blade` of bodies `housing` and `rotor` overlap by 70 mm wherever the joints between them go"))
+    pairs = [sorted([p["a"], p["b"]]) for p in scene["pairs"]]
+    assert [[1, 0], [3, 0]] not in pairs and ([[1, 3]] == scene["automatic"].get("exclude")) == stuck
+    assert ([[1, 1], [3, 0]] in pairs) == stuck   # the foot may touch the blade
+
+
+def test_warnings_are_summed_up():
+    joints = "".join(f'<body pos="{5 * k} 0 0"><joint name="j{k}"/><geom size="1" condim="{4 if k < 2 else 6}"/></body>' for k in range(6))
+    acts = "".join(f'<position name="a{k}" joint="j{k}" timeconst="1"/>' for k in range(6))
+    model = mujoco.MjModel.from_xml_string(f"""<mujoco><option density="1"/><worldbody>{joints}</worldbody><actuator>{acts}</actuator></mujoco>""")
+    told, each = [], []
+    am.scene_of(model, tell=told.append)
+    am.scene_of(model, tell=each.append, verbose=True)
+    assert told == ["actuators `a0`, `a1`, `a2` and 3 more: left out with its control: it has a state (dyntype filterexact)",
+                    "geoms 0, 1: condim 4 becomes 3", "geoms 2, 3, 4 and 1 more: condim 6 becomes 3",
+                    "the medium's density and viscosity are left out"]
+    assert len(each) == 13 and "actuator `a5`: left out with its control: it has a state (dyntype filterexact)" in each
+
+
+RAIL = """<mujoco model="rails"><option><flag contact="disable"/></option><worldbody><geom type="plane" size="4 4 .2"/>
+  <geom name="rail" type="capsule" pos="0 .07 1" zaxis="1 0 0" size="0.02 2"/>
+  <body name="cart" pos="0 0 1"><joint type="slide" axis="1 0 0"/><geom type="box" size="0.2 0.15 0.1"/></body></worldbody></mujoco>"""
+
+
+def test_geoms_that_can_touch_nothing(context):
+    """They need suit no scene, and no mesh of theirs is written; one that can touch is refused by its name."""
+    told = []
+    scene, _ = am.scene_of(mujoco.MjModel.from_xml_string(RAIL), tell=told.append)
+    assert [list(body)[0] for body in scene["links"][0]["bodies"]] == ["plane"] and scene["links"][1]["bodies"]
+    assert "1 geom that touches nothing is left out (no geom meets them)" in told
+    assert quiet(abut.from_mujoco, mujoco.MjModel.from_xml_string(RAIL), context).step([0.0], [1.0], steps=3).status == 0
+    touching = mujoco.MjModel.from_xml_string(RAIL.replace('contact="disable"', 'gravity="disable"'))
+    with pytest.raises(ValueError, match="geom `rail` of body `world` is a capsule of radius 0.02 m and half length 2 m; scenes have at most 50 radii"):
+        quiet(abut.from_mujoco, touching, context)
+    flat = """<mujoco model="plates"><asset><mesh name="flat" vertex="0 0 0 1 0 0 1 1 0.001 0 1 0" face="0 1 2 0 2 3" inertia="shell"/></asset><worldbody>
+      <geom type="plane" size="1 1 1" conaffinity="BITS" contype="BITS"/>
+      <body name="leaf" pos="0 0 1"><freejoint/><geom name="blade" type="mesh" mesh="flat" mass="1"/></body></worldbody></mujoco>"""
+    scene, meshes = quiet(am.scene_of, mujoco.MjModel.from_xml_string(flat.replace("BITS", "0")))
+    assert meshes == {} and "bodies" not in scene["links"][0]
+    with pytest.raises(abut.Error) as refused:
+        quiet(abut.from_mujoco, mujoco.MjModel.from_xml_string(flat.replace("BITS", "1")), context)
+    text = str(refused.value)
+    assert text.startswith("model `plates`: geom `blade` of body `leaf`: its file, mesh `flat`: ") and ".scene.json" not in text and ".obj" not in text, text
 
 
 def test_warnings_name_what_is_left_out():
@@ -116,7 +257,7 @@ def test_ranges_without_ends():
     assert "limits" not in upper["joint"]
     assert half["joint"]["limits"] == [-0.4, 1e10] and fore["joint"]["limits"] == [-1e10, -1.0]
     assert [a.get("force_limits") for a in scene["actuators"]] == [None, [-1.0, 1e10], [-1e10, 3.0], [-1e10, 0.5], [-1e10, 5.0], None]
-    assert told == ["actuator `held`: the control's range -inf to 3 is left out"]
+    assert [a.get("control_limits") for a in scene["actuators"]] == [None] * 4 + [[-1e10, 3.0], None] and told == []
     # Where zeros have a sign nothing is written that is not there without it.
     assert "quaternion" not in half and "quaternion" not in half["bodies"][0] and "-0.0" not in json.dumps(scene)
     assert upper["name"] == "a" * 200 + "/" + "b" * 200 and half["name"] == "a" * 200
@@ -181,6 +322,7 @@ def test_pairs_that_are_looked_at(chosen, kinds, monkeypatch):
 
     maker = _import_mujoco._Maker(model, "m", print, list_pairs=True)
     maker.m = Before3(model, opt=Before3(model.opt, collision=getattr(numbers, f"mjCOL_{chosen}")))
+    maker.dynamic = maker._dynamic_pairs()
     explicit = [(0, 1, 0.125)]
     found = [(*sorted((p["a"][0], p["b"][0])), p.get("margin")) for p in maker.pairs()]
     others = [(0, 2, None), (1, 2, None)]

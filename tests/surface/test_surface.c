@@ -288,8 +288,7 @@ static void cavities(void)
   shape s = {0};
   shape_box(&s, low, high, 1);
   shape_box(&s, cavity_low, cavity_high, 1);
-  surface f =
-    made("box in a box", &s, volume_of(low, high) + volume_of(cavity_low, cavity_high), &r);
+  surface f = made("box in a box", &s, volume_of(low, high), &r);
   CHECK_EQUAL(r.shells, 2);
   CHECK_EQUAL(r.shells_turned, 0);
   solid inside;
@@ -352,8 +351,15 @@ static void overlaps(void)
   shape s = {0};
   shape_box(&s, low, high, 1);
   shape_box(&s, other_low, other_high, 1);
-  surface f =
-    made("boxes in each other", &s, volume_of(low, high) + volume_of(other_low, other_high), &r);
+  double common_low[3], common_high[3];
+  for (int k = 0; k < 3; ++k) {
+    common_low[k] = fmax(low[k], other_low[k]);
+    common_high[k] = fmin(high[k], other_high[k]);
+  }
+  surface f = made("boxes in each other", &s,
+                   volume_of(low, high) + volume_of(other_low, other_high) -
+                     volume_of(common_low, common_high),
+                   &r);
   solid inside;
   uint64_t seed = 3;
   double worst = 0.0;
@@ -387,7 +393,7 @@ static void many_overlaps(void)
     shape_box(&s, a, b, 1);
   }
   const double all_low[3] = {0, 0, 0}, all_high[3] = {4.2, 4.2, 4.2};
-  surface f = made("125 cubes", &s, 125.0, &r);
+  surface f = made("125 cubes", &s, 4.2 * 4.2 * 4.2, &r);
   solid inside;
   uint64_t seed = 5;
   double worst = 0.0;

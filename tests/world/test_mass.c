@@ -193,6 +193,176 @@ static void sums(void)
   check_mass("a box and nothing", &same, &a, 1e-15);
 }
 
+/* ---- several shells ---- */
+
+#define SHELLS 3
+
+/* Boxes in one mesh, each with 8 corners and 6 faces of its own; those whose bit is set run the
+ * other way round. */
+static void boxes_of(const double (*box)[6], size_t count, unsigned reversed, arena *memory,
+                     abut_body_def *out)
+{
+  void *vertices, *sizes, *indices;
+  REQUIRE_OK(arena_allocate(memory, &vertices, 8 * count, 3 * sizeof(double)));
+  REQUIRE_OK(arena_allocate(memory, &sizes, 6 * count, sizeof(uint32_t)));
+  REQUIRE_OK(arena_allocate(memory, &indices, 24 * count, sizeof(uint32_t)));
+  for (size_t b = 0; b < count; ++b) {
+    abut_body_def one = {0};
+    box_of(box[b], box[b] + 3, memory, &one);
+    require(one.vertex_count == 8 && one.face_count == 6);
+    memcpy((double *)vertices + 24 * b, one.vertices, 24 * sizeof(double));
+    for (size_t i = 0; i < 24; ++i) {
+      const size_t from = reversed >> b & 1 ? 23 - i : i;
+      ((uint32_t *)indices)[24 * b + i] = one.face_indices[from] + (uint32_t)(8 * b);
+    }
+    for (size_t i = 0; i < 6; ++i) {
+      ((uint32_t *)sizes)[6 * b + i] = 4;
+    }
+  }
+  *out = (abut_body_def){.vertices = vertices,
+                         .vertex_count = 8 * count,
+                         .face_sizes = sizes,
+                         .face_indices = indices,
+                         .face_count = 6 * count};
+}
+
+/* The solid of several boxes is a sum of boxes, some of which are taken away. */
+static void shells(void)
+{
+  static const struct {
+    const char *what;
+    size_t count;
+    unsigned reversed;
+    double box[SHELLS][6];
+    size_t parts;
+    double part[4][6], sign[4];
+  } cases[] = {
+    {"apart",
+     2,
+     0,
+     {{1, 1, 1, 0, 0, 0}, {1, 1, 0.5, 5, 0, 0}},
+     2,
+     {{1, 1, 1, 0, 0, 0}, {1, 1, 0.5, 5, 0, 0}},
+     {1, 1}},
+    {"apart, one inside out",
+     2,
+     2,
+     {{1, 1, 1, 0, 0, 0}, {1, 1, 0.5, 5, 0, 0}},
+     2,
+     {{1, 1, 1, 0, 0, 0}, {1, 1, 0.5, 5, 0, 0}},
+     {1, 1}},
+    {"overlapping in line",
+     2,
+     0,
+     {{1, 0.5, 0.5, 0, 0, 0}, {1, 0.5, 0.5, 1, 0, 0}},
+     1,
+     {{1.5, 0.5, 0.5, 0.5, 0, 0}},
+     {1}},
+    {"overlapping",
+     2,
+     0,
+     {{1, 1, 1, 0, 0, 0}, {1, 1, 1, 1, 0.5, 1.5}},
+     3,
+     {{1, 1, 1, 0, 0, 0}, {1, 1, 1, 1, 0.5, 1.5}, {0.5, 0.75, 0.25, 0.5, 0.25, 0.75}},
+     {1, 1, -1}},
+    {"overlapping by a hundredth",
+     2,
+     0,
+     {{0.5, 1, 1, 0, 0, 0}, {0.5, 1, 1, 0.995, 0.1, 0.1}},
+     3,
+     {{0.5, 1, 1, 0, 0, 0}, {0.5, 1, 1, 0.995, 0.1, 0.1}, {0.0025, 0.95, 0.95, 0.4975, 0.05, 0.05}},
+     {1, 1, -1}},
+    {"there twice", 2, 0, {{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6}}, 1, {{1, 2, 3, 4, 5, 6}}, {1}},
+    {"nested",
+     2,
+     0,
+     {{1, 1, 1, 0, 0, 0}, {0.5, 0.5, 0.5, 0.2, 0, 0}},
+     1,
+     {{1, 1, 1, 0, 0, 0}},
+     {1}},
+    {"with a cavity",
+     2,
+     2,
+     {{1, 1, 1, 0, 0, 0}, {0.5, 0.5, 0.5, 0.2, 0, 0}},
+     2,
+     {{1, 1, 1, 0, 0, 0}, {0.5, 0.5, 0.5, 0.2, 0, 0}},
+     {1, -1}},
+    {"in a cavity",
+     3,
+     2,
+     {{1, 1, 1, 0, 0, 0}, {0.5, 0.5, 0.5, 0, 0, 0}, {0.1, 0.2, 0.3, 0.1, 0, 0}},
+     3,
+     {{1, 1, 1, 0, 0, 0}, {0.5, 0.5, 0.5, 0, 0, 0}, {0.1, 0.2, 0.3, 0.1, 0, 0}},
+     {1, -1, 1}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    arena memory = {0};
+    abut_body_def def;
+    mass got, wanted = {0};
+    boxes_of(cases[i].box, cases[i].count, cases[i].reversed, &memory, &def);
+    REQUIRE_OK(mass_of_mesh(&def, 700.0, &got));
+    for (size_t k = 0; k < cases[i].parts; ++k) {
+      const mass one = box_mass(cases[i].part[k], cases[i].part[k] + 3, 700.0 * cases[i].sign[k]);
+      wanted = k ? mass_sum(&wanted, &one) : one;
+    }
+    check_mass(cases[i].what, &got, &wanted, 1e-9);
+    arena_free(&memory);
+  }
+}
+
+/* Two balls that overlap, as polyhedra: the same sum over a fine lattice that asks the polyhedra
+ * where a place lies is slow, so that it is the lens of round balls that says what is right, to
+ * what they lack. */
+static void balls_overlap(void)
+{
+  enum { RINGS = 120 };
+  double rings[RINGS][2];
+  const double apart = 1.2; /* of radius 1 */
+  arena memory = {0};
+  abut_body_def one = {0};
+  mass got, single;
+  void *vertices, *sizes, *indices;
+  for (size_t i = 0; i < RINGS; ++i) {
+    const double angle = PI * ((double)(i + 1) / (RINGS + 1) - 0.5);
+    rings[i][0] = cos(angle);
+    rings[i][1] = sin(angle);
+  }
+  REQUIRE_OK(make_turned_mesh(rings, RINGS, 1.0, &memory, &one));
+  REQUIRE_OK(mass_of_mesh(&one, 1.0, &single));
+  size_t corners = 0;
+  for (size_t i = 0; i < one.face_count; ++i) {
+    corners += one.face_sizes[i];
+  }
+  REQUIRE_OK(arena_allocate(&memory, &vertices, 2 * one.vertex_count, 3 * sizeof(double)));
+  REQUIRE_OK(arena_allocate(&memory, &sizes, 2 * one.face_count, sizeof(uint32_t)));
+  REQUIRE_OK(arena_allocate(&memory, &indices, 2 * corners, sizeof(uint32_t)));
+  for (size_t i = 0; i < 6 * one.vertex_count;
+       ++i) { /* along z, so that both polygons' sections are alike */
+    const size_t own = 3 * one.vertex_count;
+    ((double *)vertices)[i] = one.vertices[i % own] + (i >= own && i % 3 == 2 ? apart : 0.0);
+  }
+  for (size_t i = 0; i < 2 * one.face_count; ++i) {
+    ((uint32_t *)sizes)[i] = one.face_sizes[i % one.face_count];
+  }
+  for (size_t i = 0; i < 2 * corners; ++i) {
+    ((uint32_t *)indices)[i] =
+      one.face_indices[i % corners] + (uint32_t)(i >= corners ? one.vertex_count : 0);
+  }
+  const abut_body_def def = {.vertices = vertices,
+                             .vertex_count = 2 * one.vertex_count,
+                             .face_sizes = sizes,
+                             .face_indices = indices,
+                             .face_count = 2 * one.face_count};
+  REQUIRE_OK(mass_of_mesh(&def, 1.0, &got));
+  const double lens =
+    PI * (2.0 + apart / 2.0) * (1.0 - apart / 2.0) * (1.0 - apart / 2.0) * 2.0 / 3.0;
+  const double share = single.mass / (4.0 / 3.0 * PI);
+  check(fabs(got.mass - (2.0 * single.mass - lens * share)) < 5e-4 * got.mass,
+        "two balls weigh %g, not %g", got.mass, 2.0 * single.mass - lens * share);
+  CHECK(fabs(got.com[2] - apart / 2.0) < 1e-5 && fabs(got.com[0]) < 1e-5);
+  arena_free(&memory);
+}
+
 /* ---- refusals ---- */
 
 static void refuse(const uint32_t *faces, size_t count, const double *vertices, const char *text)
@@ -225,6 +395,8 @@ int main(void)
   balls();
   moved();
   sums();
+  shells();
+  balls_overlap();
   refusals();
   return check_finish();
 }

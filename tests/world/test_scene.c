@@ -118,11 +118,22 @@ static void sample_scene(void)
   free(file[1].bytes);
   CHECK(s.timestep == 0.001 && s.integrator == INTEGRATOR_RK4 && s.capacity == 9 && s.sweep);
   check_sample_links(&s);
-  require(CHECK_EQUAL(s.actuator_count, 2));
+  require(CHECK_EQUAL(s.actuator_count, 3));
   CHECK(s.actuators[0].kind == ACTUATOR_POSITION && s.actuators[0].link == 2);
   CHECK(s.actuators[0].kp == 10.0 && s.actuators[0].kv == 0.0 && s.actuators[0].gear == 1.0);
   CHECK(s.actuators[0].limited && s.actuators[0].force_limits[1] == 9.0);
+  CHECK(s.actuators[0].gain == 10.0 && s.actuators[1].gain == 1.0 && !s.actuators[1].clamped);
   CHECK(s.actuators[1].dof == 5 && s.actuators[1].link == 1 && !s.actuators[1].limited);
+  const actuator *affine = &s.actuators[2];
+  CHECK(affine->gain == 3.0 && affine->bias == -1.0 && affine->kp == 0.0 && affine->kv == 2.0);
+  CHECK(affine->clamped && affine->control_limits[0] == 0.0 && affine->control_limits[1] == 1.0);
+  CHECK(s.links[2].joint.start == 0.5);
+  require(CHECK_EQUAL(s.start_count, 2));
+  CHECK(strcmp(s.starts[0].name, "home") == 0 && strcmp(s.starts[1].name, "rest") == 0);
+  CHECK_NUMBERS(s.starts[0].q, 0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.25);
+  CHECK_NUMBERS(s.starts[0].v, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 4.0);
+  CHECK_NUMBERS(s.starts[0].u, 1.0, 2.0, 3.0);
+  CHECK_NUMBERS(s.starts[1].v, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
   require(CHECK_EQUAL(s.pair_count, 2));
   CHECK(s.pairs[0].link[0] == 1 && s.pairs[0].body[0] == 0); /* "cart" is its first body */
   CHECK(s.pairs[0].link[1] == 0 && s.pairs[0].body[1] == 1 && s.pairs[0].fitted);
@@ -327,6 +338,9 @@ static void inertias(void)
 #define JOINT(what) LINK("\"joint\": {\n" what "}")
 #define BODY(what) LINK("\"bodies\": [{},\n{" what "}]")
 #define BODY1(what) LINK("\"bodies\": [\n{" what "}]")
+#define STARTS(text)                                               \
+  "{\"links\": [{\"mass\": 1, \"joint\": {\"type\": \"ball\"}},\n" \
+  "{\"mass\": 1, \"joint\": {\"type\": \"hinge\"}}],\n\"starts\": " text "}"
 #define ACTUATOR(what) WITH("\"actuators\": [\n{" what "}]")
 #define SPRING(pair)                                                               \
   "{\"contact_model\": \"spring\", \"links\": [{\"bodies\": [{\"sphere\": 1}]},\n" \
@@ -487,7 +501,15 @@ static const struct {
   {ACTUATOR("\"kind\": \"motor\""), "d/t:4: actuators[0]: ", "the key 'joint' is missing"},
   {ACTUATOR("\"joint\": 0"), "d/t:4: actuators[0]: ", "the key 'kind' is missing"},
   {ACTUATOR("\"kind\": \"muscle\", \"joint\": 0"),
-   "d/t:4: actuators[0].kind: ", "none of \"motor\", \"position\", \"velocity\""},
+   "d/t:4: actuators[0].kind: ", "none of \"motor\", \"position\", \"velocity\", \"affine\""},
+  {ACTUATOR("\"kind\": \"affine\", \"joint\": 0"),
+   "d/t:4: actuators[0].joint: ", "a free joint takes no affine"},
+  {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"gain\": 2"),
+   "d/t:5: actuators[0].gain: ", "only affine actuators have one"},
+  {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"bias\": 2"),
+   "d/t:5: actuators[0].bias: ", "only affine actuators have one"},
+  {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"control_limits\": [1, 1]"),
+   "d/t:5: actuators[0].control_limits: ", "1 is not below 1"},
   {ACTUATOR("\"kind\": \"motor\", \"joint\": 2"),
    "d/t:4: actuators[0].joint: ", "there is no link 2"},
   {ACTUATOR("\"kind\": \"motor\", \"joint\": \"b\""),
@@ -503,7 +525,24 @@ static const struct {
    "d/t:5: actuators[0].gear: ", "not a number"},
   {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"force_limits\": [2, 1]"),
    "d/t:5: actuators[0].force_limits: ", "2 is not below 1"},
-  {ACTUATOR("\"gain\": 1"), "d/t:4: actuators[0].gain: ", "no such key is known"},
+  {ACTUATOR("\"force\": 1"), "d/t:4: actuators[0].force: ", "no such key is known"},
+  /* starts */
+  {STARTS("[]"), "d/t:3: starts: ", "not an object"},
+  {STARTS("{\n\"a\": 1}"), "d/t:4: starts.a: ", "not an object"},
+  {STARTS("{\n\"a\": {\"v\": [0, 0, 0]}}"), "d/t:4: starts.a: ", "the key 'q' is missing"},
+  {STARTS("{\"a\": {\"q\": [1, 0, 0, 0, 0],\n\"w\": []}}"),
+   "d/t:4: starts.a.w: ", "no such key is known"},
+  {STARTS("{\"a\": {\n\"q\": [1, 0, 0]}}"),
+   "d/t:4: starts.a.q: ", "has 3 numbers; the scene has 5 positions"},
+  {STARTS("{\"a\": {\"q\": [1, 0, 0, 0, 0],\n\"v\": [1, 0, 0]}}"),
+   "d/t:4: starts.a.v: ", "has 3 numbers; the scene has 4 velocities"},
+  {STARTS("{\"a\": {\"q\": [1, 0, 0, 0, 0],\n\"u\": [1]}}"),
+   "d/t:4: starts.a.u: ", "has 1 numbers; the scene has 0 actuators"},
+  {STARTS("{\"a\": {\n\"q\": [0, 0, 0, 0, 1]}}"),
+   "d/t:4: starts.a.q: ", "the quaternion of link 0 has no length"},
+  {STARTS("{\"a\": {\n\"q\": [1, 0, 0, 0, \"b\"]}}"), "d/t:4: starts.a.q[4]: ", "not a number"},
+  {"{\"links\": [{\"joint\": {\"type\": \"ball\",\n\"start\": 1}}]}",
+   "d/t:2: links[0].joint.start: ", "only hinges and slides have a start of their own"},
   /* pairs */
   {PAIR("\"c\": 1"), "d/t:4: pairs[1].c: ", "no such key is known"},
   {PAIR("\"a\": 0"), "d/t:4: pairs[1]: ", "the key 'b' is missing"},

@@ -436,6 +436,9 @@ static void check_refusals(const trial *t, const char *root)
   REQUIRE_OK(abut_load_scene(t->run.context, path, &scene));
   CHECK(abut_get_scene_info(scene, NULL) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_get_scene_start(scene, NULL) == ABUT_ERROR_ARGUMENT);
+  CHECK(abut_get_named_start(scene, 0, NULL, NULL, NULL, NULL) ==
+        ABUT_ERROR_ARGUMENT); /* of none */
+  CHECK(abut_get_named_start((abut_scene){0, 0}, 0, NULL, NULL, NULL, NULL) == ABUT_ERROR_HANDLE);
   REQUIRE_OK(abut_get_scene_parameters(scene, friction, gravity));
   CHECK_OK(abut_get_scene_parameters(scene, NULL, NULL));
   for (int i = 0; i < 4; ++i) {

@@ -65,32 +65,37 @@ static void add_springs(const world_block *b, GLOBAL const world_sizes *n, GLOBA
   }
 }
 
+// Returns x clipped, and sets *within to 0 in each lane where it is not between the ends.
+static num actuator_clip(num x, real least, real most, lane *within)
+{
+  const n_mask low = n_value(x) <= n_plain(least), high = n_value(x) >= n_plain(most);
+  *within = lane_select(low, lane_lit(R(0.0)), lane_select(high, lane_lit(R(0.0)), *within));
+  return n_select(low, n_lit(least), n_select(high, n_lit(most), x));
+}
+
 // Returns the force of an actuator before its gear, clipped to its limits, and in *within 1 in each
-// lane where it is between them, else 0: that is its derivative by what it was before.
+// lane where it is between them, else 0: that is its derivative by what it was before. *heard is
+// the same of its control.
 static num actuator_force(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                           GLOBAL const real *reals, int i, GLOBAL const real *q,
-                          GLOBAL const real *v, GLOBAL const real *u, lane *within)
+                          GLOBAL const real *v, GLOBAL const real *u, lane *within, lane *heard)
 {
   GLOBAL const int *a = ints + n->at_actuators + ACTUATOR_INTS * i;
   GLOBAL const real *own = reals + n->at_actuator_reals + ACTUATOR_REALS * i;
   const real gear = own[ACTUATOR_GEAR];
-  num f = row_get(b, u, n->nu, i);
-  *within = lane_lit(R(1.0));
-  if (a[ACTUATOR_KIND] == 1) {
+  num control = row_get(b, u, n->nu, i);
+  *within = *heard = lane_lit(R(1.0));
+  if (a[ACTUATOR_CLAMPED]) {
+    control = actuator_clip(control, own[ACTUATOR_LEAST], own[ACTUATOR_MOST], heard);
+  }
+  num f = n_add(n_scale(control, own[ACTUATOR_GAIN]), n_lit(own[ACTUATOR_BIAS]));
+  if (a[ACTUATOR_FEELS]) {
     const num length = n_scale(row_get(b, q, n->nq, a[ACTUATOR_Q]), gear);
     const num speed = n_scale(row_get(b, v, n->nv, a[ACTUATOR_V]), gear);
-    f = n_sub(n_scale(n_sub(f, length), own[ACTUATOR_KP]), n_scale(speed, own[ACTUATOR_KV]));
-  } else if (a[ACTUATOR_KIND] == 2) {
-    const num speed = n_scale(row_get(b, v, n->nv, a[ACTUATOR_V]), gear);
-    f = n_scale(n_sub(f, speed), own[ACTUATOR_KV]);
+    f = n_add(f, n_sub(n_scale(n_sub(control, length), own[ACTUATOR_KP]),
+                       n_scale(speed, own[ACTUATOR_KV])));
   }
-  if (a[ACTUATOR_LIMITED]) {
-    const n_mask low = n_value(f) <= n_plain(own[ACTUATOR_LOW]);
-    const n_mask high = n_value(f) >= n_plain(own[ACTUATOR_HIGH]);
-    f = n_select(low, n_lit(own[ACTUATOR_LOW]), n_select(high, n_lit(own[ACTUATOR_HIGH]), f));
-    *within = lane_select(low, lane_lit(R(0.0)), lane_select(high, lane_lit(R(0.0)), *within));
-  }
-  return f;
+  return a[ACTUATOR_LIMITED] ? actuator_clip(f, own[ACTUATOR_LOW], own[ACTUATOR_HIGH], within) : f;
 }
 
 // Writes the generalised forces of dampers, springs and actuators to `out` of the worlds' numbers.
@@ -105,9 +110,9 @@ static void other_forces(const world_block *b, GLOBAL const world_sizes *n, GLOB
   }
   add_springs(b, n, ints, reals, q, out);
   for (int i = 0; i < n->nu; ++i) {
-    lane within;
+    lane within, heard;
     const real gear = reals[n->at_actuator_reals + ACTUATOR_REALS * i + ACTUATOR_GEAR];
-    const num f = actuator_force(b, n, ints, reals, i, q, v, u, &within);
+    const num f = actuator_force(b, n, ints, reals, i, q, v, u, &within, &heard);
     block_add(b, out + ints[n->at_actuators + ACTUATOR_INTS * i + ACTUATOR_V], n_scale(f, gear));
   }
 }

@@ -257,10 +257,10 @@ KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *
     }
   }
   for (int i = 0; i < n->nu; ++i) {
-    lane within;
+    lane within, heard;
     const int dof = ints[n->at_actuators + ACTUATOR_INTS * i + ACTUATOR_V];
     const real gear = reals[n->at_actuator_reals + ACTUATOR_REALS * i + ACTUATOR_GEAR];
-    const num f = actuator_force(&b, n, ints, reals, i, q, v, u, &within);
+    const num f = actuator_force(&b, n, ints, reals, i, q, v, u, &within, &heard);
     block_add(&b, n->at_constraint_force + dof, n_scale(f, gear));
   }
   for (int i = 0; i < nv; ++i) {

@@ -255,15 +255,12 @@ static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL co
     GLOBAL const int *a = ints + n->at_actuators + ACTUATOR_INTS * i;
     GLOBAL const real *own = reals + n->at_actuator_reals + ACTUATOR_REALS * i;
     const real gear = own[ACTUATOR_GEAR], kp = own[ACTUATOR_KP], kv = own[ACTUATOR_KV];
-    lane within;
-    actuator_force(b, n, ints, reals, i, q, v, u, &within);
+    lane within, heard;
+    actuator_force(b, n, ints, reals, i, q, v, u, &within, &heard);
     const num y = n_times(n_scale(block_get(k, n->at_back_y + a[ACTUATOR_V]), -gear), within);
-    const int kind = a[ACTUATOR_KIND];
-    block_put(k, n->at_back_u + i, n_scale(y, kind == 1 ? kp : kind == 2 ? kv : R(1.0)));
-    if (kind == 1) {
+    block_put(k, n->at_back_u + i, n_times(n_scale(y, own[ACTUATOR_GAIN] + kp), heard));
+    if (a[ACTUATOR_FEELS]) {
       block_add(k, n->at_back_q + a[ACTUATOR_V], n_scale(y, -kp * gear));
-    }
-    if (kind) {
       block_add(k, n->at_back_v + a[ACTUATOR_V], n_scale(y, -kv * gear));
     }
   }

@@ -92,12 +92,6 @@ packed packed_one(const packed *p, size_t which, size_t i)
   return one;
 }
 
-double packed_number(const packed *p, size_t i)
-{
-  return p->real_bytes == sizeof(double) ? ((const double *)p->shape)[p->base + i]
-                                         : (double)((const float *)p->shape)[p->base + i];
-}
-
 void box_cover(box *b, const double point[3])
 {
   for (int k = 0; k < 3; ++k) {

@@ -93,7 +93,11 @@ packed packed_of(const int *head, const reals *shape, abut_operation operation, 
 packed packed_one(const packed *p, size_t which, size_t i);
 
 /* Real i behind the base. */
-double packed_number(const packed *p, size_t i);
+static inline double packed_number(const packed *p, size_t i)
+{
+  return p->real_bytes == sizeof(double) ? ((const double *)p->shape)[p->base + i]
+                                         : (double)((const float *)p->shape)[p->base + i];
+}
 
 void box_cover(box *b, const double point[3]);
 void box_unbound(box *b); /* then it has no end */

@@ -28,8 +28,10 @@ static double largest(const abut_grid *g)
 
 typedef void along_row(const double *c, size_t stride, double *out);
 
-/* All rows of 4 x 4 x 4 numbers along an axis, whose stride is 16, 4 or 1. */
-static void along(along_row *f, size_t stride, const double *from, double *to)
+/* All rows of 4 x 4 x 4 numbers along an axis, whose stride is 16, 4 or 1. It is inlined, so that
+ * loops have no calls: these cells are most of what a body of a kept field takes to load. */
+static inline __attribute__((always_inline)) void along(along_row *f, size_t stride,
+                                                        const double *from, double *to)
 {
   for (size_t row = 0; row < 16; ++row) {
     const size_t first = stride == 1 ? 4 * row : stride == 4 ? row / 4 * 16 + row % 4 : row;
@@ -50,20 +52,17 @@ static double cell_slope2(const double c[64])
   along(bernstein, 4, z_slope, part);
   along(bernstein, 16, part, g[2]);
   for (size_t i = 0; i < 64; ++i) {
-    most = fmax(most, g[0][i] * g[0][i] + g[1][i] * g[1][i] + g[2][i] * g[2][i]);
+    const double square = g[0][i] * g[0][i] + g[1][i] * g[1][i] + g[2][i] * g[2][i];
+    most = square > most ? square : most;
   }
   return most;
 }
 
-/* Reads a cell's coefficients; returns the largest. */
-static double read_cell(const abut_grid *g, const size_t cell[3], double c[64])
+static void read_cell(const abut_grid *g, const size_t cell[3], double c[64])
 {
-  double most = -HUGE_VAL;
   for (size_t n = 0; n < 64; ++n) {
     c[n] = at(g, cell[0] + n / 16, cell[1] + n / 4 % 4, cell[2] + n % 4);
-    most = fmax(most, c[n]);
   }
-  return most;
 }
 
 double grid_cell_slope2(const abut_grid *g, const size_t cell[3])
@@ -80,7 +79,7 @@ double grid_cell_least(const double c[64])
   along(bernstein, 4, z, zy);
   along(bernstein, 16, zy, zyx);
   for (size_t i = 0; i < 64; ++i) {
-    least = fmin(least, zyx[i]);
+    least = zyx[i] < least ? zyx[i] : least;
   }
   return least;
 }
@@ -116,14 +115,17 @@ static double brick_slope2(const abut_grid *g, const cells *b, double correction
                                     : 0.0;
 }
 
-static double cells_slope2(const abut_grid *g, const cells *b, double correction)
+/* Returns the largest, at least `most`. */
+static double cells_slope2(const abut_grid *g, const cells *b, double correction, double most)
 {
-  double most = 0.0, c[64];
+  double c[64];
   size_t cell[3];
   for (cell[0] = b->low[0]; cell[0] < b->end[0]; ++cell[0]) {
     for (cell[1] = b->low[1]; cell[1] < b->end[1]; ++cell[1]) {
       for (cell[2] = b->low[2]; cell[2] < b->end[2]; ++cell[2]) {
-        if (read_cell(g, cell, c) + correction > 0.0) {
+        const cells one = {{cell[0], cell[1], cell[2]}, {cell[0] + 1, cell[1] + 1, cell[2] + 1}};
+        if (brick_slope2(g, &one, correction) > most) {
+          read_cell(g, cell, c);
           most = fmax(most, cell_slope2(c));
         }
       }
@@ -147,7 +149,7 @@ static double coarse_slope(const abut_grid *g, double correction)
       for (b.low[2] = 0; b.low[2] < count[2]; b.low[2] = b.end[2]) {
         b.end[2] = b.low[2] + BRICK < count[2] ? b.low[2] + BRICK : count[2];
         if (brick_slope2(g, &b, correction) > most) {
-          most = fmax(most, cells_slope2(g, &b, correction));
+          most = cells_slope2(g, &b, correction, most);
         }
       }
     }
@@ -171,6 +173,12 @@ static int in_rim(const abut_grid *g, size_t level, const int32_t *block, size_t
   return 0;
 }
 
+/* Whether any node of a block is. */
+static int block_in_rim(const abut_grid *g, size_t level, const int32_t *block)
+{
+  return in_rim(g, level, block, 0) || in_rim(g, level, block, NODES - 1);
+}
+
 typedef struct extent {
   double least, most, size; /* at most 0, at least 0, the largest of both */
 } extent;
@@ -180,11 +188,17 @@ static extent level_extent(const abut_grid *g, size_t level, int rim)
 {
   const abut_grid_level *l = &g->levels[level - 1];
   extent e = {0.0, 0.0, 0.0};
-  for (size_t i = 0; i < l->block_count * NODES; ++i) {
-    const double c = l->coefficients[i];
-    if (c != 0.0 && (!rim || in_rim(g, level, l->blocks + i / NODES * 3, i % NODES))) {
-      e.least = fmin(e.least, c);
-      e.most = fmax(e.most, c);
+  for (size_t b = 0; b < l->block_count; ++b) {
+    const double *c = l->coefficients + b * NODES;
+    const int32_t *block = l->blocks + 3 * b;
+    if (rim && !block_in_rim(g, level, block)) {
+      continue;
+    }
+    for (size_t i = 0; i < NODES; ++i) {
+      if (c[i] != 0.0 && (!rim || in_rim(g, level, block, i))) {
+        e.least = c[i] < e.least ? c[i] : e.least;
+        e.most = c[i] > e.most ? c[i] : e.most;
+      }
     }
   }
   e.size = fmax(e.most, -e.least);

@@ -68,11 +68,13 @@ static bool is_rim(const grid_view *g, const size_t cell[3])
 
 static bool may_be_near(const grid_view *g, const size_t cell[3])
 {
-  double c[64];
+  double c[64], least = HUGE_VAL;
+  const double limit = g->limit[!is_rim(g, cell)];
   for (size_t n = 0; n < 64; ++n) {
     c[n] = coefficient(g, cell[0] - 1 + n / 16, cell[1] - 1 + n / 4 % 4, cell[2] - 1 + n % 4);
+    least = c[n] < least ? c[n] : least;
   }
-  return grid_cell_least(c) <= g->limit[!is_rim(g, cell)];
+  return least <= limit && grid_cell_least(c) <= limit; /* a spline is a mean of its coefficients */
 }
 
 /* Widens cells by those that have a node among their 4 x 4 x 4 coefficients. */

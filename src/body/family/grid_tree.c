@@ -125,15 +125,18 @@ grid_around grid_blocks_around(const grid_tree *t, size_t level, const int32_t *
 
 bool grid_node_is_inner(const grid_around *a, const int node[3])
 {
-  for (int n = 0; n < 27; ++n) {
-    const int by[3] = {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
-    bool reached = true;
-    for (int k = 0; k < 3; ++k) {
-      reached = reached &&
-                (by[k] == 0 || (by[k] < 0 ? node[k] < 2 : node[k] > ABUT_GRID_BLOCK - 2));
-    }
-    if (reached && a->number[n] < 0) {
-      return false;
+  int low[3], high[3]; /* it reaches the blocks from one to the other, of 0 to 2 */
+  for (int k = 0; k < 3; ++k) {
+    low[k] = node[k] < 2 ? 0 : 1;
+    high[k] = node[k] > ABUT_GRID_BLOCK - 2 ? 2 : 1;
+  }
+  for (int x = low[0]; x <= high[0]; ++x) {
+    for (int y = low[1]; y <= high[1]; ++y) {
+      for (int z = low[2]; z <= high[2]; ++z) {
+        if (a->number[9 * x + 3 * y + z] < 0) {
+          return false;
+        }
+      }
     }
   }
   return true;

@@ -222,6 +222,8 @@ const option_entry option_table[OPTION_COUNT] = {
   [OPTION_SMOOTHING] = {"smoothing", "S.json", 0, PAIR_COMMANDS | BODY_COMMANDS,
                         "smoothing coefficients (fitted to the bodies' size)"},
   [OPTION_SOFT] = {"soft", "S.json", 0, SOFT_COMMANDS, "another smoothing, for derivatives alone"},
+  [OPTION_START] = {"start", "NAME", 0, WORLD_COMMANDS,
+                    "without --states: begin at a start that the scene names"},
   [OPTION_STATES] = {"states", "S.npz", 0, WORLD_COMMANDS | COMMAND_BENCH | COMMAND_GRADCHECK,
                      "where worlds begin: q (N, nq), v (N, nv), perhaps w and parameters; or\n"
                      "                             an earlier output, whose end is meant (the "
@@ -267,6 +269,8 @@ const option_entry option_table[OPTION_COUNT] = {
      "                             --import 0.004, or what a .body.json tells)"},
   [OPTION_VARIANT] = {"variant", "V,V,...", 0, COMMAND_BENCH,
                       "full, vertices-only, one-sided (full)"},
+  [OPTION_VERBOSE] = {"verbose", NULL, 0, COMMAND_IMPORT,
+                      "name all that is left out or changed, a line each"},
   [OPTION_VERSION] = {"version", NULL, 0, COMMAND_ALL, "print the version"},
   [OPTION_VERTICES] =
     {"vertices", "N", 0, MESH_COMMANDS | COMMAND_REMESH | COMMAND_DECOMPOSE,

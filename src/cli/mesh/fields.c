@@ -224,14 +224,10 @@ abut_status load_body(const session *s, const options *o, const char *path, abut
   progress_say(&p, "reading %s", path);
   const abut_status status = abut_load_body(s->context, path, body);
   progress_end(&p);
-  abut_body_info info;
-  if (status == ABUT_SUCCESS && abut_get_body_info(*body, &info) == ABUT_SUCCESS &&
-      info.suspicions && !is_told(path)) {
-    warn_field(o, path,
-               &(abut_field_report){.suspicions = info.suspicions,
-                                    .misfit = info.misfit,
-                                    .diagonal = info.diagonal,
-                                    .feature_misfit = info.feature_misfit});
+  abut_field_report report;
+  if (status == ABUT_SUCCESS && abut_get_body_report(*body, &report) == ABUT_SUCCESS &&
+      report.suspicions && !is_told(path)) {
+    warn_field(o, path, &report);
   }
   return status;
 }

@@ -27,7 +27,7 @@ static noreturn void become_python(const options *o, const char *script)
 {
   const size_t room = strlen(o->value[OPTION_OUTPUT]) + sizeof "--output=";
   char *output = malloc(room); /* one word, whose path may begin with a dash */
-  const char *words[8] = {python(), script, output};
+  const char *words[9] = {python(), script, output};
   char *own[sizeof words / sizeof *words];
   size_t count = 3;
   if (!output) {
@@ -36,6 +36,9 @@ static noreturn void become_python(const options *o, const char *script)
   snprintf(output, room, "--output=%s", o->value[OPTION_OUTPUT]);
   if (o->value[OPTION_LIST_PAIRS]) {
     words[count++] = "--list-pairs";
+  }
+  if (o->value[OPTION_VERBOSE]) {
+    words[count++] = "--verbose";
   }
   if (o->value[OPTION_QUIET]) {
     words[count++] = "-q";

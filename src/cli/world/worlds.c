@@ -38,6 +38,9 @@ exit_code worlds_check(worlds *w, const options *o, worlds_steps rule)
   if (o->value[OPTION_WORLDS] && o->value[OPTION_STATES]) {
     return usage_error(o->command, "--states tells how many worlds there are: no --worlds with it");
   }
+  if (o->value[OPTION_START] && o->value[OPTION_STATES]) {
+    return usage_error(o->command, "--states has where worlds begin: no --start with it");
+  }
   return check_inputs(o);
 }
 
@@ -314,28 +317,60 @@ static exit_code take_states(worlds *w)
   return EXIT_GOOD;
 }
 
-/* All of them alike. */
-static exit_code start_worlds(worlds *w)
+/* Returns the number of the start that --start names. */
+static exit_code find_start(const worlds *w, size_t *out)
 {
-  const size_t nq = w->info.nq;
-  void *rest = NULL;
-  double *q = malloc((nq ? nq : 1) * sizeof *q);
-  exit_code code = EXIT_GOOD;
-  if (!q) {
-    return report(EXIT_RUN, "no memory for %zu numbers", nq);
+  const char *wanted = w->o->value[OPTION_START], *name;
+  char known[512] = "";
+  for (*out = 0; *out < w->info.starts; ++*out) {
+    CLI_TRY(report_status(abut_get_named_start(w->links, *out, &name, NULL, NULL, NULL)));
+    if (strcmp(name, wanted) == 0) {
+      return EXIT_GOOD;
+    }
+    const size_t used = strlen(known);
+    snprintf(known + used, sizeof known - used, "%s`%s`", used ? ", " : "", name);
   }
-  CLI_TRY_DONE(report_status(abut_get_scene_start(w->links, q)));
-  CLI_TRY_DONE(worlds_reals(w, w->count, nq, 1, &w->start_q));
-  CLI_TRY_DONE(start_at_rest(w, &rest));
-  for (size_t i = 0; i < w->count * nq; ++i) {
+  return report(EXIT_INPUT, "%s: no start `%s`: %s%s", w->o->operands[0], wanted,
+                w->info.starts ? "the scene names " : "the scene names none", known);
+}
+
+/* Gives every world the same row. */
+static exit_code repeat_row(const worlds *w, const double *row, size_t width, void **out)
+{
+  CLI_TRY(worlds_reals(w, w->count, width, 1, out));
+  for (size_t i = 0; i < w->count * width; ++i) {
     if (w->session.precision == ABUT_FLOAT64) {
-      ((double *)w->start_q)[i] = q[i % nq];
+      ((double *)*out)[i] = row[i % width];
     } else {
-      ((float *)w->start_q)[i] = (float)q[i % nq];
+      ((float *)*out)[i] = (float)row[i % width];
     }
   }
+  return EXIT_GOOD;
+}
+
+/* Starts all worlds alike: as the scene does, or at the start that --start names, whose controls
+ * hold unless others are given. */
+static exit_code start_worlds(worlds *w)
+{
+  const size_t nq = w->info.nq, nv = w->info.nv, nu = w->info.nu;
+  double *q = calloc(nq + nv + nu + 1, sizeof *q), *const v = q + nq, *const u = v + nv;
+  exit_code code = EXIT_GOOD;
+  if (!q) {
+    return report(EXIT_RUN, "no memory for %zu numbers", nq + nv + nu);
+  }
+  if (w->o->value[OPTION_START]) {
+    size_t i;
+    CLI_TRY_DONE(find_start(w, &i));
+    CLI_TRY_DONE(report_status(abut_get_named_start(w->links, i, NULL, q, v, u)));
+    CLI_TRY_DONE(repeat_row(w, u, nu, &w->start_u));
+  } else {
+    CLI_TRY_DONE(report_status(abut_get_scene_start(w->links, q)));
+  }
+  CLI_TRY_DONE(repeat_row(w, q, nq, &w->start_q));
+  CLI_TRY_DONE(repeat_row(w, v, nv, &w->start_v));
   w->q = w->start_q;
-  w->v = rest;
+  w->v = w->start_v;
+  w->u = w->start_u;
 done:
   free(q);
   return code;
@@ -432,18 +467,14 @@ exit_code warn_sinking(const char *path, abut_scene links, const abut_scene_info
 
 void warn_diagnostics(const char *path, const abut_scene_info *info)
 {
-  const abut_field_report r = {.suspicions = info->suspicions,
-                               .misfit = info->misfit,
-                               .diagonal = info->diagonal,
-                               .feature_misfit = info->feature_misfit};
   char others[64] = "";
   if (info->suspicious_bodies > 1) {
     snprintf(others, sizeof others, "; %zu more bodies have suspicions",
              info->suspicious_bodies - 1);
   }
-  for (uint32_t bit = 1; bit && bit <= info->suspicions; bit <<= 1) {
+  for (uint32_t bit = 1; bit && bit <= info->report.suspicions; bit <<= 1) {
     char text[512];
-    if (abut_suspicion_text(&r, (abut_suspicion)bit, text, sizeof text)) {
+    if (abut_suspicion_text(&info->report, (abut_suspicion)bit, text, sizeof text)) {
       warn("%s: links[%zu].bodies[%zu]: %s%s", path, info->suspicious_link, info->suspicious_body,
            text, others);
     }
@@ -519,11 +550,17 @@ exit_code worlds_open_blocks(worlds *w, const options *o)
   return o->value[OPTION_CONTROLS] ? open_controls(w) : EXIT_GOOD;
 }
 
-exit_code worlds_read_block(worlds *w, size_t first, size_t count)
+static void free_start(worlds *w)
 {
   free(w->start_q);
   free(w->start_v);
-  w->start_q = w->start_v = NULL;
+  free(w->start_u);
+  w->start_q = w->start_v = w->start_u = NULL;
+}
+
+exit_code worlds_read_block(worlds *w, size_t first, size_t count)
+{
+  free_start(w);
   w->count = count;
   if (w->states.path) {
     CLI_TRY(inputs_read_rows(&w->states, first, count));
@@ -549,8 +586,7 @@ exit_code need_contacts(const char *what, const options *o, const abut_scene_inf
 
 void worlds_close(worlds *w)
 {
-  free(w->start_q);
-  free(w->start_v);
+  free_start(w);
   free(w->bad);
   inputs_close(&w->states);
   inputs_close(&w->controls);

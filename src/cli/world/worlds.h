@@ -33,7 +33,7 @@ typedef struct worlds {
   bool each;
   const void *mass_scale, *friction, *stiffness, *gravity; /* or NULL, */
   const void *springs;                                     /* too: (count, pairs, SPRING_WIDTH) */
-  void *start_q, *start_v;                                 /* without --states */
+  void *start_q, *start_v, *start_u; /* without --states; the last with --start alone */
 } worlds;
 
 /* --states, --controls, --steps, --worlds and --precision, and that files are there; nothing is

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "mesh/surface/maker.h"
+#include "mesh/surface/overlap.h"
 #include "mesh/surface/sides.h"
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,13 @@ static abut_status make(maker *m, const abut_body_def *def)
                   "a body file",
                   s->area > 0.0 ? s->volume / (s->area * sqrt(s->area)) : 0.0);
     goto done;
+  }
+  if (!m->report->open_edges) {
+    double overlap[OVERLAP_MOMENTS];
+    TRY_DONE(surface_overlap(&(overlap_mesh){s->points, s->point_count, s->triangles,
+                                             s->triangle_count, m->shell, m->shell_count},
+                             overlap));
+    s->volume -= overlap[0];
   }
   status = surface_pair_sides(s);
 done:

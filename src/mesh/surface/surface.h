@@ -20,7 +20,8 @@ typedef struct surface {
   size_t shell_count;
   uint32_t *polygon; /* (triangle_count) the face each is cut from; NO_POLYGON: closes */
   double lower[3], upper[3], diagonal;
-  double area, volume; /* of the faces without those that close; the sum over shells */
+  double area,
+    volume; /* of the faces without those that close; of the solid, once where shells overlap */
 } surface;
 
 #define NO_POLYGON 0xffffffffu
