@@ -47,7 +47,7 @@ def contacts(sc, q, par=None):
             rank = jnp.cumsum(act > 0)
             over = over | (rank[-1] > cap)
             act = jnp.where(rank <= cap, act, 0.)
-        out.append(dict(p=c["p"], d=c["d"], n=c["n"], activity=act, owner=ends[side], opposing=ends[1 - side], pair=np.full(len(side), k)))
+        out.append(dict(p=c["p"] - .5 * pr["margin"] * c["n"], d=c["d"], n=c["n"], activity=act, owner=ends[side], opposing=ends[1 - side], pair=np.full(len(side), k)))
     if not out: return None, over
     return {k: (jnp if k in ("p", "d", "n", "activity") else np).concatenate([o[k] for o in out]) for k in out[0]}, over
 

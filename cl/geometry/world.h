@@ -195,7 +195,10 @@ typedef struct world_sizes {
 #define GROUP_APART (GROUP_BALLS + 2 * BALL_REALS + 1)
 // 1 where its spring's dissipation is smooth
 #define GROUP_SMOOTH (GROUP_BALLS + 2 * BALL_REALS + 2)
-#define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 3)
+// how far below a contact's point, against its normal, its force acts: half of the margin, 0 of
+// given contacts
+#define GROUP_MIDDLE (GROUP_BALLS + 2 * BALL_REALS + 3)
+#define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 4)
 
 // How many parameters a world has: mass_scale (links), friction (columns), stiffness (columns),
 // gravity (3).

@@ -50,7 +50,7 @@ abut_status group_given(steps_call *c)
     }
     if (at == k->group_count) {
       k->groups[k->group_count++] =
-        (contact_group){.link = {g->owner[i], g->opposing[i]}, .pair = g->pair[i]};
+        (contact_group){.link = {g->owner[i], g->opposing[i]}, .pair = g->pair[i], .given = true};
     }
     ++k->groups[at].contacts;
   }

@@ -22,6 +22,7 @@ typedef struct contact_group {
   size_t contacts; /* how many slots of contacts a world has for it */
   size_t slot;     /* the first slot of its pair, among those of all pairs of the scene */
   bool is_tile;    /* of a pair that is cut into several groups: it is not the first of these */
+  bool given;      /* by the caller */
 } contact_group;
 
 typedef struct scene_tables {

@@ -157,6 +157,19 @@ def rest_on_slope(context, path, q, margin, pairs, of_body):
     return end[2] - 0.1 - margin, end[0]
 
 
+def test_margin_pushes_in_the_middle(context, tmp_path):
+    """Friction turns a ball that slides on its margin by an arm to the middle of the margin, as in MuJoCo."""
+    radius, margin = 0.05, 0.04
+    path = tmp_path / "m.scene.json"
+    path.write_text('{"links": [{"bodies": [{"plane": [2, 2]}]}, {"joint": {"type": "free"}, "mass": 1, "inertia": [[0.001, 0, 0], '
+                    f'[0, 0.001, 0], [0, 0, 0.001]], "bodies": [{{"sphere": {radius}}}]}}], "pairs": [{{"a": 1, "b": 0, "margin": {margin}, '
+                    '"friction": 0.2}]}')
+    start = np.array([0, 0, radius + margin - 0.0002, 1, 0, 0, 0], context.dtype)
+    end = abut.Scene(path, context).step(start, np.array([2, 0, 0, 0, 0, 0], context.dtype), steps=50)
+    assert end.status == 0 and end.v[0] < 1.9
+    np.testing.assert_allclose(0.001 * end.v[4] / (2 - end.v[0]), radius + margin / 2, rtol=0.01)
+
+
 def test_statuses(context, tmp_path):
     scene = abut.Scene(worlds.write_scene(tmp_path, divergence=10, **worlds.FREE), context)
     q = np.tile(scene.start(), (4, 1))

@@ -288,8 +288,8 @@ static num contact_diagonal(const world_one *o, GLOBAL const world_sizes *n, con
   return cone ? n_mul(a, n_shift(n_mul(g->of.friction, g->of.friction), R(1.0))) : a;
 }
 
-// A contact as the solver wants it: its point p as seen from the group's centre, its frame,
-// reference acceleration, stiffness D, distance less the margin, and activity.
+// A contact as the solver wants it: the point p where its force acts, as seen from the group's
+// centre, its frame, reference acceleration, stiffness D, distance less the margin, and activity.
 typedef struct contact_row {
   vec p;
   FN(contact_frame) f;
@@ -310,7 +310,7 @@ static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *
   contact_row row;
   row.distance = r;
   row.activity = activity;
-  row.p = FN(sub3)(p, g->centre);
+  row.p = FN(sub3)(FN(mad3)(normal, n_lit(-g->reals[GROUP_MIDDLE]), p), g->centre);
   row.f = FN(frame_of)(normal);
   num diagonal = contact_diagonal(o, n, g, row.p, &row.f);
   diagonal = n_select(n_value(diagonal) > n_plain(R(0.0)), diagonal, n_lit(R(1.0)));

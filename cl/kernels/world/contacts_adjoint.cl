@@ -282,7 +282,8 @@ static void adjoint_block(const newton *s, const newton_group *g, const world_gr
   diagonal_adjoint(s, g, w, &c, side, lane_select(there, -d_bar * c.d / held, zero), &p_bar,
                    row_bar, sums);
   const vec3_r n = scale3_r(c.f[0], side);
-  put_bars(bars + first, plane, p_bar, r_bar, frame_adjoint(n, row_bar), imp * rest * e_bar);
+  const vec3_r n_bar = mad3_r(p_bar, lane_lit(-w->reals[GROUP_MIDDLE]), frame_adjoint(n, row_bar));
+  put_bars(bars + first, plane, p_bar, r_bar, n_bar, imp * rest * e_bar);
   sums[18] -= c.d * (y[0] * change[0] + y[1] * change[1] + y[2] * change[2]);
   if (g->cone.kind == 1) { // a pyramid's D falls with the friction
     const lane more = s->n->exact ? zero : friction / (R(1.0) + friction * friction);

@@ -68,9 +68,10 @@ static bool needs_mobility(const scene_def *s, const scene_constants *c,
 static void put(const scene_def *s, const scene_constants *c, const contact_group *groups,
                 scene_tables *m)
 {
-  (void)s;
   for (int i = 0; i < m->sizes.groups; ++i) {
     tables_group_ints(m, i)[GROUP_WEAK] = is_weak(c, groups[i].link);
+    tables_group(m, i)[GROUP_MIDDLE] = groups[i].given ? 0.0
+                                                       : 0.5 * s->pairs[groups[i].pair].margin;
   }
 }
 
