@@ -14,7 +14,7 @@ import pathlib
 import shutil
 
 from dynamics_answers import CONTACTS, NONE, ROOT, again, clean, dr, jax, jnp, np, rounded, write
-from tree_reference import quat_mul
+from tree_reference import quat_mul, quat_to_mat
 
 BOX_FACES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
 
@@ -317,6 +317,28 @@ def boxes_stack(out):
                                  cotangent_rollout=rng.normal(size=(2, 36)), steps=[8, 8]))
 
 
+def boxes_pyramids(out):
+    """Boxes that slide on a table that lies askew, and on each other: pyramids turn with the table and with the lower box. A margin."""
+    rng = np.random.default_rng(223)
+    folder, h, H = out / "cone-boxes-pyramids", [.1, .08, .06], [.4, .4, .1]
+    write_box(folder, "a", h)
+    write_box(folder, "b", H)
+    askew = about([.3, -.2, 1], .7)
+    table = TABLE | dict(quaternion=askew)
+    pairs = [dict(a=[0, 0], b=["table", 0], friction=.5, margin=.004, smoothing=VERTICES),
+             dict(a=[1, 0], b=[0, 0], friction=.4, solref=[.015, 1.1], smoothing=VERTICES)]
+    s = scene_of([box_link(h, [0, 0, .164]), box_link(h, [0, 0, .283]), table], pairs=pairs, cone="pyramidal", impratio=1.5)
+    turn = np.asarray(quat_to_mat(jnp.asarray(askew)))
+    q = np.zeros((3, 2, 7))
+    for i, (lift, spins) in enumerate((((.1637, .2833), (0., .4)), ((.1635, .283), (.9, -.2)), ((.1644, .2838), (-.5, .6)))):
+        for k in range(2):
+            q[i, k, :3] = turn @ [*rng.normal(size=2) * .01, lift[k]]
+            q[i, k, 3:] = np.asarray(quat_mul(jnp.asarray(askew), jnp.asarray(about([.004 * i, -.003 * k, 1], spins[k]))))
+    v = rng.normal(size=(3, 12)) * np.array([[.01], [.2], [.6]])
+    write(folder, s, dict(q=q.reshape(3, 14), v=v, cotangent=rng.normal(size=(3, 24)), cotangent_rollout=rng.normal(size=(3, 24)),
+                          steps=[8, 8, 8]))
+
+
 def boxes_capacity(out):
     """More contacts than the capacity, and fewer; a floor of activities."""
     rng = np.random.default_rng(191)
@@ -412,7 +434,7 @@ def figures(out):
 
 GROUPS = dict(friction=friction_loss, limits=limits, actuators=actuators, given=given, short=short_normals, parameters=parameters,
               chain=massless_chain, undone=undone, stopped=stopped, rollout=tree_rollout, hinges=hinges, stack=boxes_stack,
-              capacity=boxes_capacity, bars=bars, rk4=boxes_rk4, arm=arm, figures=figures)
+              pyramids=boxes_pyramids, capacity=boxes_capacity, bars=bars, rk4=boxes_rk4, arm=arm, figures=figures)
 
 
 def main():

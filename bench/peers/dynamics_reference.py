@@ -47,9 +47,37 @@ def contacts(sc, q, par=None):
             rank = jnp.cumsum(act > 0)
             over = over | (rank[-1] > cap)
             act = jnp.where(rank <= cap, act, 0.)
-        out.append(dict(p=c["p"] - .5 * pr["margin"] * c["n"], d=c["d"], n=c["n"], activity=act, owner=ends[side], opposing=ends[1 - side], pair=np.full(len(side), k)))
+        turns = (T1, T2)[is_still(sc, ends[1]) and not is_still(sc, ends[0])][0]
+        out.append(dict(p=c["p"] - .5 * pr["margin"] * c["n"], d=c["d"], n=c["n"], activity=act, owner=ends[side], opposing=ends[1 - side],
+                        pair=np.full(len(side), k), axes=jnp.tile(turns, (len(side), 1, 1))))
     if not out: return None, over
-    return {k: (jnp if k in ("p", "d", "n", "activity") else np).concatenate([o[k] for o in out]) for k in out[0]}, over
+    return {k: (jnp if k in ("p", "d", "n", "activity", "axes") else np).concatenate([o[k] for o in out]) for k in out[0]}, over
+
+
+def is_still(sc, link):
+    return not sc.ancestor[link].any()
+
+
+def given_axes(sc, R, con):
+    """The axes that pyramids of given contacts turn with: the owner's, or those of an opposing link that stands still beside it."""
+    turns = [b if is_still(sc, b) and not is_still(sc, a) else a for a, b in zip(con["owner"], con["opposing"])]
+    return R[np.array(turns)]
+
+
+def pyramid_frame(n, axes):
+    """Rows n, |n| t1, |n| t2, where the arms +-t1, +-t2 are the cross nearest to the columns of axes: of all turns about n it has the
+    largest sum of fourth powers of t1 and t2 along them. t1 is the arm that has most along the columns times (1, 2, 4)."""
+    r = jnp.sqrt(n @ n + 1e-20)
+    m = axes.T @ n / r
+    a = jnp.eye(3)[jnp.argmin(jnp.abs(m))]
+    a = a - m * (m @ a)
+    a = a / jnp.linalg.norm(a)
+    b = jnp.cross(m, a)
+    re, im = a ** 2 - b ** 2, 2 * a * b                                  # squares of a + ib
+    turn = jnp.arctan2(jnp.sum(2 * re * im), jnp.sum(re ** 2 - im ** 2)) / 4
+    arms = [jnp.cos(turn + k) * a + jnp.sin(turn + k) * b for k in np.arange(4) * np.pi / 2]
+    t1 = jnp.stack(arms)[jnp.argmax(jnp.stack(arms) @ jnp.array([1., 2., 4.]))]
+    return jnp.stack([n, r * axes @ t1, r * axes @ jnp.cross(m, t1)])
 
 
 def contact_frame(n):
@@ -104,7 +132,9 @@ def rows(sc, q, v, con, par):
         solve = lambda Y: jnp.linalg.solve(mass_matrix(sc, q, par), Y)
         pr = con["pair"]
         get = lambda k: np.array([np.asarray(p[k], float) for p in con.get("pairs", sc.pairs)])[pr]
-        F = jax.vmap(contact_frame)(con["n"]) if "frame" not in con else con["frame"]
+        if "frame" in con: F = con["frame"]
+        elif o["cone"] == "elliptic": F = jax.vmap(contact_frame)(con["n"])
+        else: F = jax.vmap(pyramid_frame)(con["n"], con["axes"] if "axes" in con else given_axes(sc, R, con))
         Jp = jax.vmap(lambda i, j, p: jacobian(sc, S, i, p)[0] - jacobian(sc, S, j, p)[0])(con["owner"], con["opposing"], con["p"])
         J = F @ Jp                                                       # (C,3,nv)
         solimp = get("solimp")

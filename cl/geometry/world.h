@@ -104,7 +104,8 @@ typedef struct world_sizes {
 #define GROUP_COLUMN_A 7
 #define GROUP_COLUMN_B 8 // the same one, or its second body's
 #define GROUP_CENTRE 9   // the link from whose origin its contacts are seen
-#define GROUP_INTS 10
+#define GROUP_TURNS 10   // the side, 0 or 1, whose body pyramids of friction turn with
+#define GROUP_INTS 11
 #define MOVER_DOF 0
 #define MOVER_LINK 1
 #define MOVER_SIGN 2
@@ -195,10 +196,14 @@ typedef struct world_sizes {
 #define GROUP_APART (GROUP_BALLS + 2 * BALL_REALS + 1)
 // 1 where its spring's dissipation is smooth
 #define GROUP_SMOOTH (GROUP_BALLS + 2 * BALL_REALS + 2)
+// of the body of side GROUP_TURNS: its quaternion in its link, and what its axes x and y weigh
+// against z
+#define GROUP_AXES (GROUP_BALLS + 2 * BALL_REALS + 3)
+#define GROUP_ACROSS (GROUP_BALLS + 2 * BALL_REALS + 7)
 // how far below a contact's point, against its normal, its force acts: half of the margin, 0 of
 // given contacts
-#define GROUP_MIDDLE (GROUP_BALLS + 2 * BALL_REALS + 3)
-#define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 4)
+#define GROUP_MIDDLE (GROUP_BALLS + 2 * BALL_REALS + 8)
+#define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 9)
 
 // How many parameters a world has: mass_scale (links), friction (columns), stiffness (columns),
 // gravity (3).

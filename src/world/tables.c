@@ -477,7 +477,6 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
                        .iterations = s->iterations,
                        .line_iterations = s->line_iterations,
                        .capacity = (int)s->capacity,
-                       .pyramidal = s->pyramidal,
                        .slots = (int)slots};
   s->law->sizes(s, slots, out);
   return ABUT_SUCCESS;

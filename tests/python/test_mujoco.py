@@ -234,6 +234,44 @@ def yawed(model, angle, steps, control=0.0):
     return data.qpos, s.q
 
 
+def crawler():
+    """A ball on four legs of capsules that splay, as gymnasium's ant: friction at the tips holds it."""
+    leg = """<body euler="0 0 {}"><geom type="capsule" fromto="0 0 0 0.28 0 0" size="0.08"/><body pos="0.28 0 0"><joint axis="0 0 1" range="-30 30"/>
+        <geom type="capsule" fromto="0 0 0 0.28 0 0" size="0.08"/><body pos="0.28 0 0"><joint axis="0 1 0" range="30 70"/>
+        <geom type="capsule" fromto="0 0 0 0.56 0 0" size="0.08"/></body></body></body>"""
+    return mujoco.MjModel.from_xml_string(f"""<mujoco><compiler angle="degree"/><option integrator="RK4" timestep="0.01"/>
+        <default><joint armature="1" damping="1" limited="true"/>
+        <geom conaffinity="0" condim="3" density="5" friction="1 0.5 0.5" margin="0.01"/></default>
+        <worldbody><geom type="plane" size="40 40 40" conaffinity="1"/><body pos="0 0 0.75"><geom type="sphere" size="0.25"/>
+        <joint type="free" armature="0" damping="0" limited="false"/>{"".join(leg.format(45 + 90 * k) for k in range(4))}</body></worldbody></mujoco>""")
+
+
+def test_pyramids_hold_at_any_yaw():
+    """Legs hold as MuJoCo's do, whatever way they point: its pyramids turn with capsules on a plane."""
+    model = crawler()
+    heights = []
+    for angle in np.radians([0, 20, 45]):
+        there, here = yawed(model, angle, 200)
+        heights.append((there[2], here[2]))
+        assert abs(here[2] - there[2]) < 0.02, (angle, there[2], here[2])
+    assert np.ptp(heights, axis=0).max() < 1e-6
+
+
+@pytest.mark.parametrize("geom, sliding", [("capsule", False), ("box", True)])
+def test_pyramids_on_a_slope(geom, sliding):
+    """A capsule along a slope creeps, by at most twice MuJoCo's way, whatever way both point. A box's pyramids are the plane's, of whose
+    axes the slope lies 0 to 45 degrees off, and it slides as in MuJoCo."""
+    size = 'size="0.05 0.1" euler="0 90 0"' if geom == "capsule" else 'size="0.1 0.05 0.05"'
+    for angle in np.radians([0, 20, 45]):
+        down = 9.81 * np.sin(np.arctan(0.5)) * np.array([np.cos(angle), np.sin(angle)])
+        model = mujoco.MjModel.from_xml_string(f"""<mujoco><compiler angle="degree"/><option gravity="{down[0]} {down[1]} -8.774"/><worldbody>
+            <geom type="plane" size="5 5 1" friction="0.6"/>
+            <body pos="0 0 0.05"><freejoint/><geom type="{geom}" {size} friction="0.6"/></body></worldbody></mujoco>""")
+        there, here = (1000 * np.linalg.norm(q[:2]) for q in yawed(model, angle, 500))
+        assert (there > 100) == (sliding and angle > 0)
+        assert abs(here - there) < (4 if there > 100 else 6), (angle, there, here)
+
+
 @pytest.mark.parametrize("margin", [0, 0.01])
 def test_cart_drives_as_far(margin):
     """A cart whose four cylinders are driven comes as far in 1.5 s as MuJoCo's, at any yaw."""

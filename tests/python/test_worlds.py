@@ -170,6 +170,53 @@ def test_margin_pushes_in_the_middle(context, tmp_path):
     np.testing.assert_allclose(0.001 * end.v[4] / (2 - end.v[0]), radius + margin / 2, rtol=0.01)
 
 
+# ---- pyramids of friction ----
+
+ON_A_TABLE = """{"gravity": %s, "cone": "pyramidal", "diagonal": "%s", "links": [
+ {"bodies": [{"box": [2, 2, 0.1], "position": %s, "quaternion": %s}]},
+ {"position": [0, 0, 1], "joint": {"type": "free"}, "density": 400, "bodies": [{"box": [0.1, 0.08, 0.05]}]},
+ {"position": [0, 0, 2], "joint": {"type": "free"}, "density": 400, "bodies": [{"box": [0.06, 0.05, 0.04]}]},
+ {"position": [0, 0, 3], "joint": {"type": "free"}, "density": 400, "bodies": [{"capsule": [0.04, 0.1], "quaternion": [0.8, 0, 0.6, 0]}]},
+ {"position": [0, 0, 4], "joint": {"type": "free"}, "density": 400, "bodies": [{"cylinder": [0.05, 0.06]}]},
+ {"position": [0, 0, 5], "joint": {"type": "free"}, "density": 400, "bodies": [{"sphere": 0.05}]}], "automatic": {"friction": 0.4, "margin": 0.002}}"""
+POSITIONS = [[0, 0, 0.0515], [0.01, 0.02, 0.1425], [0.5, 0, 0.0691], [-0.5, 0, 0.0515], [0, 0.5, 0.0515]]
+SPEEDS = [[0.2, 0.1, 0], [-0.3, 0.2, 0], [0.5, -0.4, 0], [0.4, 0.7, 0], [0.3, 0.8, 0]]
+
+
+def about(axis, degrees):
+    half = np.radians(degrees) / 2
+    return np.array([np.cos(half), *np.sin(half) * np.array(axis) / np.linalg.norm(axis)])
+
+
+def matrix(quaternion):
+    w, x = quaternion[0], quaternion[1:]
+    hat = np.cross(x, np.eye(3)).T
+    return np.eye(3) + 2 * w * hat + 2 * hat @ hat
+
+
+@pytest.mark.parametrize("diagonal", ["approximate", "exact"])
+def test_pyramids_turn_with_the_scene(diagonal, tmp_path):
+    """Of a scene that is turned as a whole all bodies move as they do without, to rounding. They slide at angles to the world's axes."""
+    context = abut.Context("host", precision="f64")
+    turns = [np.array([1.0, 0, 0, 0]), about([0, 0, 1], 20), about([0, 0, 1], 45),
+             about([1, -2, 0.5], 45), about([-0.3, 0.4, 1], 130)]
+    ways = []
+    for turn in turns:
+        R = matrix(turn)
+        path = tmp_path / "turned.scene.json"
+        path.write_text(ON_A_TABLE % ((R @ [1.2, 0.5, -9.7]).tolist(), diagonal, (R @ [0, 0, -0.1]).tolist(), turn.tolist()))
+        scene = abut.Scene(path, context)
+        q = np.concatenate([[*(R @ x), *turn] for x in POSITIONS])
+        v = np.concatenate([[*(R @ x), 0, 0, 0.5] for x in SPEEDS])
+        end = scene.step(q, v, steps=200)
+        assert end.status == 0
+        ways.append(np.stack([np.concatenate([R.T @ x[:3], R.T @ matrix(x[3:7])], axis=None) for x in end.q.reshape(-1, 7)]))
+    moved = np.linalg.norm(ways[0][:, :2] - np.array(POSITIONS)[:, :2], axis=1)
+    assert (moved > 0.005).all(), moved
+    for way in ways[1:]:
+        np.testing.assert_allclose(way, ways[0], atol=1e-9)
+
+
 def test_statuses(context, tmp_path):
     scene = abut.Scene(worlds.write_scene(tmp_path, divergence=10, **worlds.FREE), context)
     q = np.tile(scene.start(), (4, 1))

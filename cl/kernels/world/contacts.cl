@@ -26,6 +26,14 @@ static vec one_get3(const world_one *o, int i)
   return FN(make)(one_get(o, i), one_get(o, i + 1), one_get(o, i + 2));
 }
 
+static FN(quaternion) one_quaternion(const world_one *o, int i)
+{
+  FN(quaternion) r;
+  r.w = one_get(o, i);
+  r.v = one_get3(o, i + 1);
+  return r;
+}
+
 static real one_real(const world_one *o, int i)
 {
   return o->at[(size_t)i * LANES];
@@ -164,6 +172,104 @@ static FN(contact_frame) FN(frame_of)(vec n)
   return f;
 }
 
+// ---- frames of pyramids ----
+
+// The axes x, y and z, in the world, of the body that a group's pyramids turn with, and what x and
+// y weigh against z.
+typedef struct pyramid_axes {
+  vec of[3];
+  real across;
+} pyramid_axes;
+
+// Return a vector of the world as seen along the axes, and back.
+static vec seen_along(const pyramid_axes *a, vec x)
+{
+  return FN(make)(FN(dot3)(a->of[0], x), FN(dot3)(a->of[1], x), FN(dot3)(a->of[2], x));
+}
+
+static vec taken_from(const pyramid_axes *a, vec x)
+{
+  return FN(mad3)(a->of[0], x.x, FN(mad3)(a->of[1], x.y, FN(scale3)(a->of[2], x.z)));
+}
+
+#define CROSS_LEAST R(1e-15)
+
+// How the cross of a contact's tangents lies to a body's axes: of the numbers z_k = t1_k + i t2_k
+// the real and the imaginary part of the sum of w_k z_k^4, and of that of w_k m_k z_k^3, where m is
+// the unit normal. The cross is nearest to the axes where the first sum is real and above 0.
+typedef struct cross_sums {
+  num re, im, slope_re, slope_im;
+} cross_sums;
+
+static void add_axis(cross_sums *s, real weight, num m, num t1, num t2)
+{
+  const num re = n_sub(n_mul(t1, t1), n_mul(t2, t2)), im = n_scale(n_mul(t1, t2), R(2.0));
+  const num out = n_scale(m, weight);
+  s->re = n_smad(n_sub(n_mul(re, re), n_mul(im, im)), weight, s->re);
+  s->im = n_smad(n_mul(re, im), R(2.0) * weight, s->im);
+  s->slope_re = n_mad(out, n_sub(n_mul(re, t1), n_mul(im, t2)), s->slope_re);
+  s->slope_im = n_mad(out, n_mad(re, t2, n_mul(im, t1)), s->slope_im);
+}
+
+// Returns these sums of unit vectors, which are seen along the axes.
+static cross_sums cross_sums_of(real across, vec m, vec t1, vec t2)
+{
+  const num zero = n_lit(R(0.0));
+  cross_sums s = {zero, zero, zero, zero};
+  add_axis(&s, across, m.x, t1.x, t2.x);
+  add_axis(&s, across, m.y, t1.y, t2.y);
+  add_axis(&s, R(1.0), m.z, t1.z, t2.z);
+  return s;
+}
+
+// Halves the angle of a complex number of length 1.
+static void halve_angle(num *re, num *im)
+{
+  const n_mask right = n_value(*re) >= n_plain(R(0.0)), down = n_value(*im) < n_plain(R(0.0));
+  const num root = n_sqrt(n_scale(n_shift(n_abs(*re), R(1.0)), R(0.5)));
+  const num rest = n_mul(n_scale(*im, R(0.5)), n_rcp(root));
+  *re = n_select(right, root, n_abs(rest));
+  *im = n_select(right, rest, n_select(down, n_neg(root), root));
+}
+
+// Turns a cross by quarters until *t1 is the arm that has most along (1, 2, 4). Where the normal is
+// along an axis or across one, rounding does not change the choice.
+static void name_arms(vec *t1, vec *t2)
+{
+  const vec most = lit3(R(1.0), R(2.0), R(4.0)), a = *t1, b = *t2;
+  const num along1 = FN(dot3)(a, most), along2 = FN(dot3)(b, most);
+  const n_mask second = n_value(n_abs(along2)) > n_value(n_abs(along1));
+  const num first = n_select(second, along2, along1);
+  const num sign = n_select(n_value(first) < n_plain(R(0.0)), n_lit(R(-1.0)), n_lit(R(1.0)));
+  const num keep = n_select(second, n_lit(R(0.0)), sign), swap = n_sub(sign, keep);
+  *t1 = FN(mad3)(a, keep, FN(scale3)(b, swap));
+  *t2 = FN(mad3)(b, keep, FN(scale3)(a, n_neg(swap)));
+}
+
+// Returns n and two tangents of n's length, as frame_of does, whose cross is nearest to the body's
+// axes: it turns with the body and not with the world (docs/cone.md, section 7).
+static FN(contact_frame) pyramid_frame_of(const pyramid_axes *a, vec n)
+{
+  const num length = n_sqrt(n_shift(FN(dot3)(n, n), R(1e-20)));
+  const vec m = FN(scale3)(seen_along(a, n), n_rcp(length));
+  FN(contact_frame) f = FN(frame_of)(m);
+  const cross_sums s = cross_sums_of(a->across, m, f.t1, f.t2);
+  // Where no cross is nearest the sum is 0, and any cross will do.
+  num re = n_shift(s.re, CROSS_LEAST), im = s.im;
+  const num inverse = n_rcp(n_sqrt(n_mad(re, re, n_mul(im, im))));
+  re = n_mul(re, inverse);
+  im = n_mul(im, inverse);
+  halve_angle(&re, &im);
+  halve_angle(&re, &im);
+  vec t1 = FN(mad3)(f.t1, re, FN(scale3)(f.t2, im));
+  vec t2 = FN(mad3)(f.t2, re, FN(scale3)(f.t1, n_neg(im)));
+  name_arms(&t1, &t2);
+  f.n = n;
+  f.t1 = FN(scale3)(taken_from(a, t1), length);
+  f.t2 = FN(scale3)(taken_from(a, t2), length);
+  return f;
+}
+
 // Returns the parts of u, the velocity of a contact's point, along the rows of its frame.
 static vec FN(frame_times)(const FN(contact_frame) *f, vec u)
 {
@@ -219,7 +325,25 @@ typedef struct world_group {
   int mobility;             // where its mobility begins, -1 where it is not asked for
   pair_parameters of;       // its pair's
   vec centre, w, v;         // its centre in the world; the twist of link a against link b there
+  int pyramidal;            // 1 where its friction is a pyramid's
+  pyramid_axes axes;        // there where it is
 } world_group;
+
+// Finds the axes that a group's pyramids turn with.
+static pyramid_axes axes_of(const world_one *o, GLOBAL const world_sizes *n, const world_group *g)
+{
+  const int link = g->ints[g->ints[GROUP_TURNS] ? GROUP_B : GROUP_A];
+  FN(quaternion) q = quaternion_real(g->reals + GROUP_AXES);
+  pyramid_axes a;
+  if (link >= 0) {
+    q = FN(quaternion_times)(one_quaternion(o, n->at_quaternion + 4 * link), q);
+  }
+  a.of[0] = FN(quaternion_rotate)(q, lit3(R(1.0), R(0.0), R(0.0)));
+  a.of[1] = FN(quaternion_rotate)(q, lit3(R(0.0), R(1.0), R(0.0)));
+  a.of[2] = FN(quaternion_rotate)(q, lit3(R(0.0), R(0.0), R(1.0)));
+  a.across = g->reals[GROUP_ACROSS];
+  return a;
+}
 
 static world_group group_of(const world_one *o, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                             GLOBAL const real *reals, GLOBAL const real *parameters, int world,
@@ -234,6 +358,10 @@ static world_group group_of(const world_one *o, GLOBAL const world_sizes *n, GLO
   g.w = g.v = lit3(R(0.0), R(0.0), R(0.0));
   add_twist(o, n, n->at_velocity, g.ints[GROUP_A], R(1.0), g.centre, &g.w, &g.v);
   add_twist(o, n, n->at_velocity, g.ints[GROUP_B], R(-1.0), g.centre, &g.w, &g.v);
+  g.pyramidal = n->pyramidal && g.reals[GROUP_FLAT] == R(0.0);
+  if (g.pyramidal) {
+    g.axes = axes_of(o, n, &g);
+  }
   return g;
 }
 
@@ -270,10 +398,9 @@ static num contact_diagonal(const world_one *o, GLOBAL const world_sizes *n, con
                             vec p, const FN(contact_frame) *f)
 {
   const real weight = g->reals[GROUP_WEIGHT];
-  const int cone = n->pyramidal && g->reals[GROUP_FLAT] == R(0.0);
   num a = n_lit(weight);
   if (n->exact) {
-    if (cone) {
+    if (g->pyramidal) {
       a = mobility_along(o, g->mobility, p, FN(mad3)(f->t1, g->of.friction, f->n));
     } else {
       const num length = n_shift(FN(dot3)(f->n, f->n), R(1e-20));
@@ -285,7 +412,7 @@ static num contact_diagonal(const world_one *o, GLOBAL const world_sizes *n, con
     const num free = mobility_of_point(o, g->mobility, p);
     a = n_select(n_value(free) > n_plain(WEAK_RATIO * weight), free, a);
   }
-  return cone ? n_mul(a, n_shift(n_mul(g->of.friction, g->of.friction), R(1.0))) : a;
+  return g->pyramidal ? n_mul(a, n_shift(n_mul(g->of.friction, g->of.friction), R(1.0))) : a;
 }
 
 // A contact as the solver wants it: the point p where its force acts, as seen from the group's
@@ -311,11 +438,11 @@ static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *
   row.distance = r;
   row.activity = activity;
   row.p = FN(sub3)(FN(mad3)(normal, n_lit(-g->reals[GROUP_MIDDLE]), p), g->centre);
-  row.f = FN(frame_of)(normal);
+  row.f = g->pyramidal ? pyramid_frame_of(&g->axes, normal) : FN(frame_of)(normal);
   num diagonal = contact_diagonal(o, n, g, row.p, &row.f);
   diagonal = n_select(n_value(diagonal) > n_plain(R(0.0)), diagonal, n_lit(R(1.0)));
   row.d = FN(contact_stiffness)(activity, imp, diagonal);
-  if (n->pyramidal && g->reals[GROUP_FLAT] == R(0.0)) {
+  if (g->pyramidal) {
     const num mu2 = n_scale(n_mul(g->of.friction, g->of.friction), R(2.0) / reals[WORLD_IMPRATIO]);
     row.d = n_mul(row.d, n_rcp(mu2));
   }

@@ -88,23 +88,30 @@ static void by_friction(const cone_of *c, const lane j[3], lane out[3])
 
 // ---- frames ----
 
-// Returns the cotangent of n, given those of its frame's rows: the adjoint of frame_of.
-static vec3_r frame_adjoint(vec3_r n, const vec3_r bar[3])
+// Returns the cotangent of n, given the tangents t1 and t2 of its frame and the cotangents of the
+// frame's rows. *turn becomes the cotangent of a turn of the tangents about n. It is 0 with cones,
+// which see no such turn; a pyramid's tangents turn by `spin` times the change of n / |n|.
+static vec3_r frame_adjoint(vec3_r n, const vec3_r t[2], const vec3_r bar[3], vec3_r spin,
+                            lane *turn)
 {
-  const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0));
   const lane length = lane_sqrt(dot3_r(n, n) + R(1e-20)), inverse = R(1.0) / length;
-  const vec3_r m = scale3_r(n, inverse), t1 = scale3_r(bar[1], length),
-               t2 = scale3_r(bar[2], length);
-  const lane s = lane_select(m.z < zero, -one, one), g = -R(1.0) / (s + m.z);
-  const contact_frame_r f = frame_of_r(n);
-  const lane stretched = (dot3_r(f.t1, bar[1]) + dot3_r(f.t2, bar[2])) * inverse;
-  const lane g_bar =
-    s * m.x * m.x * t1.x + s * m.x * m.y * t1.y + m.x * m.y * t2.x + m.y * m.y * t2.y;
-  const vec3_r m_bar =
-    make_r(g * (R(2.0) * s * m.x * t1.x + s * m.y * t1.y + m.y * t2.x) - s * t1.z,
-           g * (s * m.x * t1.y + m.x * t2.x + R(2.0) * m.y * t2.y) - t2.z, g * g * g_bar);
-  const vec3_r turned = scale3_r(sub3_r(m_bar, scale3_r(m, dot3_r(m, m_bar))), inverse);
-  return add3_r(bar[0], add3_r(turned, scale3_r(m, stretched)));
+  const vec3_r m = scale3_r(n, inverse);
+  const lane stretched = dot3_r(t[0], bar[1]) + dot3_r(t[1], bar[2]);
+  *turn = length * (dot3_r(t[1], bar[1]) - dot3_r(t[0], bar[2]));
+  const vec3_r tipped =
+    add3_r(scale3_r(t[0], dot3_r(m, bar[1])), scale3_r(t[1], dot3_r(m, bar[2])));
+  const vec3_r along = sub3_r(scale3_r(m, stretched), tipped);
+  return add3_r(bar[0], mad3_r(spin, *turn * inverse, along));
+}
+
+// Returns the gradient, by the unit normal m, of the angle by which the tangents t1 and t2 of a
+// pyramid turn about m while the axes rest.
+static vec3_r pyramid_spin(const pyramid_axes *a, vec3_r m, const vec3_r t[2])
+{
+  const cross_sums s =
+    cross_sums_of(a->across, seen_along(a, m), seen_along(a, t[0]), seen_along(a, t[1]));
+  const lane inverse = -R(1.0) / (s.re + CROSS_LEAST);
+  return mad3_r(t[0], s.slope_im * inverse, scale3_r(t[1], s.slope_re * inverse));
 }
 
 // ---- a group ----
@@ -117,9 +124,11 @@ typedef struct adjoint_twists {
 
 // The sums over a group's contacts: the wrenches that belong to the three twists, then the
 // cotangents of friction, of stiffness, and, from ADJOINT_MOBILITY on, of the lower triangle of the
-// mobility.
-#define ADJOINT_SUMS 41
+// mobility; from ADJOINT_TURN on, the moment on the body that pyramids turn
+// with.
+#define ADJOINT_SUMS 44
 #define ADJOINT_MOBILITY 20
+#define ADJOINT_TURN 41
 
 // Returns -1 in lanes where body 2 owns the contact's point, else 1: there the rows of its frame
 // were turned around.
@@ -282,8 +291,23 @@ static void adjoint_block(const newton *s, const newton_group *g, const world_gr
   diagonal_adjoint(s, g, w, &c, side, lane_select(there, -d_bar * c.d / held, zero), &p_bar,
                    row_bar, sums);
   const vec3_r n = scale3_r(c.f[0], side);
-  const vec3_r n_bar = mad3_r(p_bar, lane_lit(-w->reals[GROUP_MIDDLE]), frame_adjoint(n, row_bar));
+  const lane inverse = side / lane_sqrt(dot3_r(n, n) + R(1e-20));
+  const vec3_r tangents[2] = {scale3_r(c.f[1], inverse), scale3_r(c.f[2], inverse)};
+  vec3_r spin = make_r(zero, zero, zero);
+  lane turn;
+  if (w->pyramidal) {
+    spin = pyramid_spin(&w->axes, scale3_r(c.f[0], inverse), tangents);
+  }
+  const vec3_r n_bar = mad3_r(p_bar, lane_lit(-w->reals[GROUP_MIDDLE]),
+                              frame_adjoint(n, tangents, row_bar, spin, &turn));
   put_bars(bars + first, plane, p_bar, r_bar, n_bar, imp * rest * e_bar);
+  if (w->pyramidal) { // where axes and normal turn alike the tangents turn with them
+    const vec3_r m = scale3_r(c.f[0], inverse);
+    const vec3_r moment = scale3_r(sub3_r(m, cross3_r(m, spin)), turn);
+    sums[ADJOINT_TURN] += moment.x;
+    sums[ADJOINT_TURN + 1] += moment.y;
+    sums[ADJOINT_TURN + 2] += moment.z;
+  }
   sums[18] -= c.d * (y[0] * change[0] + y[1] * change[1] + y[2] * change[2]);
   if (g->cone.kind == 1) { // a pyramid's D falls with the friction
     const lane more = s->n->exact ? zero : friction / (R(1.0) + friction * friction);
@@ -322,6 +346,9 @@ static void group_pull(const newton *s, const newton_group *of, const real y[6],
     back[i] = i < 18              ? lane_sum(sums[i])
               : i < BACK_MOBILITY ? R(0.0)
                                   : lane_sum(sums[ADJOINT_MOBILITY + i - BACK_MOBILITY]);
+  }
+  for (int i = 0; i < 3; ++i) {
+    back[(g.ints[GROUP_TURNS] ? BACK_POSE_B : BACK_POSE_A) + i] = lane_sum(sums[ADJOINT_TURN + i]);
   }
   // A parameter that was raised to the least that it may be has no derivative.
   GLOBAL const real *given =

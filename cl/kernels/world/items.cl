@@ -53,14 +53,6 @@ static void put_part(GLOBAL real *to, vec x)
   to[2] = lane_first(x.z);
 }
 
-static FN(quaternion) one_quaternion(const world_one *o, int i)
-{
-  FN(quaternion) r;
-  r.w = one_get(o, i);
-  r.v = one_get3(o, i + 1);
-  return r;
-}
-
 // Writes the pose of the body of side 0 or 1 of an item: position, quaternion (w, x, y, z).
 static void put_item_pose(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                           GLOBAL const real *scratch, GLOBAL const real *bodies,

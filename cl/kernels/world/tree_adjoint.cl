@@ -391,8 +391,8 @@ static vec pose_moment(FN(quaternion) of, GLOBAL const real *body, vec force, nu
 }
 
 // One work-item takes the cotangent `gradient` (count, 7) of the poses of the bodies of side 0 or 1
-// of one of `count` items from `first` on to moment and force on its link, in backs (items,
-// GROUP_ADJOINT), of which the rows from `at` on are meant. The other arrays are those of
+// of one of `count` items from `first` on to moment and force on its link, which it adds to backs
+// (items, GROUP_ADJOINT), of which the rows from `at` on are meant. The other arrays are those of
 // world_item_poses.
 MERGED
 ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
@@ -415,9 +415,10 @@ ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
   const FN(quaternion) of = one_quaternion(&o, n->at_quaternion + 4 * link);
   GLOBAL real *to =
     ROW(backs, at + first + row, GROUP_ADJOINT) + (side ? BACK_POSE_B : BACK_POSE_A);
-  put_part(to, pose_moment(of, body, real3(bar), n_lit(bar[3]), real3(bar + 4)));
+  const vec moment = pose_moment(of, body, real3(bar), n_lit(bar[3]), real3(bar + 4));
+  put_part(to, FN(add3)(real3(to), moment));
   for (int k = 0; k < 3; ++k) {
-    to[3 + k] = bar[k];
+    to[3 + k] += bar[k];
   }
 }
 

@@ -4,6 +4,7 @@
 #include "world/law/law.h"
 #include <abut/files.h>
 #include <math.h>
+#include <string.h>
 
 /* ---- a scene's file ---- */
 
@@ -31,6 +32,7 @@ static void own_sizes(const scene_def *s, size_t slots, world_sizes *out)
 {
   (void)slots;
   out->exact = s->exact_diagonal;
+  out->pyramidal = s->pyramidal;
   out->damped = tables_is_damped(s);
   out->entry_reals = ENTRY_REALS;
   out->newton = true;
@@ -65,11 +67,49 @@ static bool needs_mobility(const scene_def *s, const scene_constants *c,
   return any;
 }
 
+/* What a capsule's axes across its own one weigh: they say how its pyramids lie where it stands on
+ * its end. */
+#define CAPSULE_ACROSS (1.0 / 512.0)
+
+/* Returns the body of a side of a group, NULL where its contacts are given and no body of its pair
+ * is on that link. */
+static const scene_body *body_of(const scene_def *s, const contact_group *g, int side)
+{
+  const scene_pair *p = &s->pairs[g->pair];
+  for (int k = 0; k < 2 && g->link[side] != WORLD; ++k) {
+    if (p->link[k] == g->link[side]) {
+      return scene_side(s, p, k);
+    }
+  }
+  return NULL;
+}
+
+/* How well a body suits for pyramids of friction to turn with it. A capsule has a direction of its
+ * own, as in MuJoCo, and a ball that rolls has none. */
+static int rank_of(const scene_def *s, const scene_body *b, int link)
+{
+  const bool still = link == WORLD || !joint_dofs(s->links[scene_root(s, (size_t)link)].joint.type);
+  return b && b->shape == SHAPE_CAPSULE ? 3 : still ? 2 : b && b->shape == SHAPE_SPHERE ? 0 : 1;
+}
+
+/* Finds which body's axes a group's pyramids turn with (section 7). */
+static void put_axes(const scene_def *s, const contact_group *g, int *ints, double *row)
+{
+  static const double none[4] = {1.0, 0.0, 0.0, 0.0};
+  const scene_body *b[2] = {body_of(s, g, 0), body_of(s, g, 1)};
+  const int side = rank_of(s, b[1], g->link[1]) > rank_of(s, b[0], g->link[0]);
+  const bool capsule = b[side] && b[side]->shape == SHAPE_CAPSULE;
+  ints[GROUP_TURNS] = side;
+  memcpy(row + GROUP_AXES, b[side] ? b[side]->quaternion : none, sizeof none);
+  row[GROUP_ACROSS] = capsule ? CAPSULE_ACROSS : 1.0;
+}
+
 static void put(const scene_def *s, const scene_constants *c, const contact_group *groups,
                 scene_tables *m)
 {
   for (int i = 0; i < m->sizes.groups; ++i) {
     tables_group_ints(m, i)[GROUP_WEAK] = is_weak(c, groups[i].link);
+    put_axes(s, &groups[i], tables_group_ints(m, i), tables_group(m, i));
     tables_group(m, i)[GROUP_MIDDLE] = groups[i].given ? 0.0
                                                        : 0.5 * s->pairs[groups[i].pair].margin;
   }
