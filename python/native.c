@@ -1,6 +1,15 @@
 /* What abut's Python module adds to the C API: calls that would be slow piece by piece, and the
  * question whether to go on. Compiled into the module that cffi writes. */
 #include "calls.h"
+#include "geometry/outputs.h"
+
+/* The table of outputs: names and how many reals a contact has. The first line has those of lists.
+ */
+#define OUTPUT_LINE(member, id, reals) " " #member " " #reals
+static const char *abutpy_outputs(void)
+{
+  return LISTED_OUTPUTS(OUTPUT_LINE, AND_NOTHING) "\n" WHOLE_OUTPUTS(OUTPUT_LINE, AND_NOTHING);
+}
 
 static _Thread_local int inside;
 

@@ -4,6 +4,7 @@
 #define GEOMETRY_LAYOUT_H
 
 #include "geometry/families.h"
+#include "geometry/outputs.h"
 
 // A body's head, integers: how many primitives are added and how many subtracted, an entry for each
 // operation and family, and then ranges.
@@ -169,13 +170,6 @@
 #define SLOPES_MOTIONS 6
 #define SLOPES_REALS (SLOPES_MOTIONS + 6 * MOTIONS)
 
-// The bits of `want`, which say what a call wants.
-#define WANT_P 1
-#define WANT_D 2
-#define WANT_N 4
-#define WANT_ACTIVITY 8
-#define WANT_WEIGHT 16
-
 // The planes of a field with its derivatives (field_jet): phi, normal (3), gradient of phi (3),
 // Jacobian of the normal (9, row by row).
 #define JET_PLANE_NORMAL 1
@@ -249,11 +243,10 @@
 // The score of a padding element is below every real one.
 #define SCORE_NONE (-REAL_BIG)
 
-// An entry of the compact list: the ints pose, slot and two features, and the reals p (3), d, n
-// (3), activity and weight. The rows of a Jacobian's block are all of these but the weight.
+// An entry of the compact list: the ints pose, slot and two features, and COMPACT_REALS reals
+// (geometry/outputs.h). The rows of a Jacobian's block are those of listed outputs.
 #define COMPACT_INTS 4
-#define COMPACT_REALS 9
-#define BLOCK_ROWS 8
+#define BLOCK_ROWS VALUE_PLANES
 
 // Sorted vertices in one sphere: its bound decides about all of them.
 #define BALL_VERTICES 16
@@ -295,15 +288,6 @@
 
 // Where the entries of a pose begin by kind, and where they end.
 #define SEGMENT_INTS 5
-
-// The planes of listed contacts' values: p (3), d, n (3), activity. The places of an entry's
-// numbers are the same, and behind them comes the weight, which is not listed.
-#define VALUE_P 0
-#define VALUE_D 3
-#define VALUE_N 4
-#define VALUE_ACTIVITY 7
-#define VALUE_PLANES 8
-#define VALUE_WEIGHT 8
 
 // The reductions of a pose: mean distance, activity, energy, least distance of vertices, soft
 // minimum, least distance of all contacts, soft distance.

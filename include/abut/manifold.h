@@ -195,7 +195,8 @@ typedef struct abut_compact {
   void *p, *n;        /* real (capacity, 3) */
   void *d, *activity; /* real (capacity) */
   void *weight;       /* real (capacity); a list that grows makes it only where `weights` is set */
-  bool weights;       /* with `grows`: weights are wanted */
+  bool weights;       /* with `grows`: outputs that lists have no values of, the weight, are
+                         wanted */
   void *blocks;       /* with `grows`, of abut_jacobian: real (capacity, 8, 2 P); else not used */
   uint32_t cookie;    /* set by the library while arrays are its own */
 } abut_compact;

@@ -18,9 +18,11 @@ __all__ = ["ActiveContacts", "Contacts", "Reduction", "active", "contacts", "hes
 Array = Any  # np.ndarray, or what NumPy takes without a copy
 Pairs = Union[Pair, Sequence[Pair]]
 
-OUTPUTS = ("p", "d", "n", "activity")  # unless others are asked for
-ALL_OUTPUTS = (*OUTPUTS, "weight")
-TAILS = {"p": 1, "d": 0, "n": 1, "activity": 0, "weight": 0}  # axes behind the contacts'
+_lines = [line.split() for line in ffi.string(lib.abutpy_outputs()).decode().split("\n")]
+OUTPUTS, _MORE = (tuple(line[::2]) for line in _lines)  # unless others are asked for; those others
+ALL_OUTPUTS = (*OUTPUTS, *_MORE)
+TAILS = {name: (int(reals),) if reals != "1" else () for line in _lines  # axes behind the contacts'
+         for name, reals in zip(line[::2], line[1::2])}
 REDUCTIONS = {"mean_distance": 0, "activity": 1, "energy": 2, "soft_minimum": 3, "distance": 4,
               "soft_distance": 5}
 VALUES = (*REDUCTIONS, "minimum_distance")
@@ -61,7 +63,14 @@ class Reduction(NamedTuple):
 
 
 def contact_shape(name: str, count: int) -> tuple[int, ...]:
-    return (count, 3) if TAILS[name] else (count,)
+    return (count, *TAILS[name])
+
+
+def named(given: Mapping[str, Array | None], suffixes: Sequence[str] = ("",)) -> None:
+    """Refuses keywords that are no outputs'."""
+    for name in given:
+        if name not in [output + suffix for output in ALL_OUTPUTS for suffix in suffixes]:
+            raise TypeError(f"{name!r} is no output of contacts: these are {', '.join(ALL_OUTPUTS)}")
 
 
 class Batch:
@@ -216,6 +225,7 @@ def _common(pose1: np.ndarray[Any, Any], pose2: np.ndarray[Any, Any]) -> tuple[i
 _from_buffer, _ndarray, _empty = ffi.from_buffer, np.ndarray, np.empty
 _contacts, _null, _new = lib.abutpy_contacts, ffi.NULL, tuple.__new__
 _bytes = np.dtype(np.uint8)
+_FEW, _NONE = frozenset(OUTPUTS), (None,) * len(_MORE)
 
 
 def _at_once(pair: Pair, pose1: Any, pose2: Any, want: Sequence[str],
@@ -223,7 +233,7 @@ def _at_once(pair: Pair, pose1: Any, pose2: Any, want: Sequence[str],
     """contacts of arrays that need no conversion, in few steps: a call at batch 1 is a tenth of a
     millisecond. None where anything is unusual, for contacts to do or to refuse."""
     dtype, shape = pair.dtype, pose1.shape
-    if "weight" in want:
+    if want is not OUTPUTS and not _FEW.issuperset(want):
         return None
     if pose1.dtype is not dtype or pose2.dtype is not dtype or shape != pose2.shape or not shape:
         return None
@@ -261,7 +271,7 @@ def _at_once(pair: Pair, pose1: Any, pose2: Any, want: Sequence[str],
         if code < 0:
             check(code)
         warn_of_failures(pair.context, code)
-    arrays.append(None)  # of weights
+    arrays += _NONE
     return _new(Contacts, arrays)
 
 
@@ -367,16 +377,14 @@ def reduce(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, grad: bool = F
     return Reduction(value, g1, g2, least, status)
 
 
-def vjp(pair: Pairs, pose1: Array, pose2: Array, *, p: Array | None = None,
-        d: Array | None = None, n: Array | None = None, activity: Array | None = None,
-        weight: Array | None = None,
-        index: Array | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def vjp(pair: Pairs, pose1: Array, pose2: Array, *, index: Array | None = None,
+        **cotangents: Array | None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Gradients (..., P) by both poses of the sum of all outputs times these cotangents, which have
-    the outputs' shapes; None is zero."""
+    the outputs' names (p, d, n, activity, weight) and shapes; None is zero."""
+    named(cotangents)
     b = Batch(pair, pose1, pose2, index)
     g1, g2, gradients = b.gradients()
-    bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity, "weight": weight},
-                        needed=True)
+    bars = b.cotangents(cotangents, needed=True)
     b.done(lib.abut_vjp(b.owner, SAME, b.batch, bars, gradients))
     return g1, g2
 
@@ -396,23 +404,19 @@ def jvp(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = Non
 
 
 def vjp_tangent(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = None,
-                tangent2: Array | None = None, p: Array | None = None, d: Array | None = None,
-                n: Array | None = None, activity: Array | None = None,
-                weight: Array | None = None,
-                p_tangent: Array | None = None, d_tangent: Array | None = None,
-                n_tangent: Array | None = None, activity_tangent: Array | None = None,
-                weight_tangent: Array | None = None,
-                index: Array | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+                tangent2: Array | None = None, index: Array | None = None,
+                **cotangents: Array | None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """The derivative of vjp's answer along tangents of the poses and of the cotangents: what second
-    derivatives of contacts are made of."""
+    derivatives of contacts are made of. The cotangents are vjp's, and p_tangent and so on their
+    tangents."""
+    named(cotangents, ("", "_tangent"))
     b = Batch(pair, pose1, pose2, index)
     g1, g2, gradients = b.gradients()
     along = ffi.new("abut_pose_tangents *")
     along.pose1 = b.input(tangent1, (b.width,), "tangent1")
     along.pose2 = b.input(tangent2, (b.width,), "tangent2")
-    bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity, "weight": weight})
-    slopes = b.cotangents({"p": p_tangent, "d": d_tangent, "n": n_tangent,
-                           "activity": activity_tangent, "weight": weight_tangent}, "_tangent")
+    bars = b.cotangents({name: cotangents.get(name) for name in ALL_OUTPUTS})
+    slopes = b.cotangents({name: cotangents.get(name + "_tangent") for name in ALL_OUTPUTS}, "_tangent")
     b.done(lib.abut_vjp_tangent(b.owner, b.batch, bars, slopes, along, ffi.NULL, gradients))
     return g1, g2
 
@@ -459,6 +463,12 @@ class ActiveContacts:
     jacobian  (K, 8, 2 P) of abut.jacobian: rows p, d, n, activity, columns pose 1, pose 2; or None
     """
 
+    p: np.ndarray[Any, Any]
+    d: np.ndarray[Any, Any]
+    n: np.ndarray[Any, Any]
+    activity: np.ndarray[Any, Any]
+    weight: np.ndarray[Any, Any] | None
+
     def __init__(self, batch: Batch, of: tuple[Any, ...], compact: Any, with_blocks: bool) -> None:
         self._of = of  # pair, poses and index as they were: the caller's arrays may change
         self._count = batch.rows.count
@@ -468,11 +478,9 @@ class ActiveContacts:
         self.pose = copied(compact.pose, (count,), np.uint32)
         self.slot = copied(compact.slot, (count,), np.uint32)
         self.feature = copied(compact.feature, (count, 2), np.uint32)
-        self.p = copied(compact.p, (count, 3), real)
-        self.d = copied(compact.d, (count,), real)
-        self.n = copied(compact.n, (count, 3), real)
-        self.activity = copied(compact.activity, (count,), real)
-        self.weight = copied(compact.weight, (count,), real) if compact.weights else None
+        for name in ALL_OUTPUTS:
+            there = name in OUTPUTS or compact.weights
+            setattr(self, name, copied(getattr(compact, name), contact_shape(name, count), real) if there else None)
         self.jacobian = (copied(compact.blocks, (count, 8, 2 * batch.width), real)
                          if with_blocks else None)
 
@@ -500,14 +508,13 @@ class ActiveContacts:
             raise ValueError(f"{name} has shape {array.shape}, not {shape}")
         return b.keep(array)
 
-    def vjp(self, *, p: Array | None = None, d: Array | None = None, n: Array | None = None,
-            activity: Array | None = None, weight: Array | None = None
-            ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    def vjp(self, **cotangents: Array | None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Gradients (..., P) by both poses of the sum of the entries' outputs times these
-        cotangents."""
+        cotangents, as those of abut.vjp."""
+        named(cotangents)
         b = Batch(*self._of)
         bars = ffi.new("abut_cotangents *")
-        for name, value in zip(ALL_OUTPUTS, (p, d, n, activity, weight)):
+        for name, value in cotangents.items():
             setattr(bars, name, self._entries(b, value, name))
         g1, g2, gradients = b.gradients()
         b.done(lib.abut_list_vjp(b.owner, b.batch, self._list(), bars, gradients))

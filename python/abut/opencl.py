@@ -17,7 +17,7 @@ import numpy as np
 import pyopencl.array as cla
 
 from abut._arrays import Rows, check_names
-from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, SAME, Contacts, Reduction, contact_shape
+from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, SAME, Contacts, Reduction, contact_shape, named
 from abut._context import Context, warn_of_failures
 from abut._native import check, ffi, lib
 from abut._pair import Pair
@@ -126,11 +126,11 @@ def reduce(pair: Pair, pose1: Any, pose2: Any, kind: str) -> Reduction:
     return Reduction(value, g1, g2)
 
 
-def vjp(pair: Pair, pose1: Any, pose2: Any, *, p: Any = None, d: Any = None, n: Any = None,
-        activity: Any = None, weight: Any = None) -> tuple[Any, Any]:
-    """Gradients (N, P) of the sum of all outputs times these cotangents."""
+def vjp(pair: Pair, pose1: Any, pose2: Any, **cotangents: Any) -> tuple[Any, Any]:
+    """Gradients (N, P) of the sum of all outputs times these cotangents, as those of abut.vjp."""
+    named(cotangents)
     b = _Batch(pair, pose1, pose2)
-    bars = b.inputs("abut_cotangents *", {"p": p, "d": d, "n": n, "activity": activity, "weight": weight},
+    bars = b.inputs("abut_cotangents *", cotangents,
                     lambda name: contact_shape(name, pair.C))
     g1, g2, gradients = b.gradients()
     b.done(lib.abut_vjp(pair.handle, SAME, b.batch, bars, gradients))

@@ -468,7 +468,6 @@ abut_status run_picked_rows(const run *r, size_t poses, const entry_list *list, 
                             size_t room)
 {
   return LAUNCH_RUN(r, KERNEL_ENTRIES_PICKED, poses, 1, ENTRY_LIST(list), ARG_INT(first),
-                    ARG_INT(room), BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N),
-                    BUFFER(r, SCRATCH_ACTIVITY), BUFFER(r, SCRATCH_WEIGHT), HEAD(r),
-                    ARG_INT(r->wanted.arrays), BUFFER(r, SCRATCH_ROWS));
+                    ARG_INT(room), OUTPUT_BUFFERS, HEAD(r), ARG_INT(r->wanted.arrays),
+                    BUFFER(r, SCRATCH_ROWS));
 }

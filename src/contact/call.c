@@ -45,8 +45,8 @@ static wanted wanted_of(const abut_batch *b)
               .distances = wants_distances(&b->reductions),
               .compact = b->compact != NULL};
   w.arrays = outputs_given(OUTPUT_BATCH, b) | outputs_given(OUTPUT_LIST, b->compact);
-  w.arrays |= w.compact && b->compact->grows ? WANT_P | WANT_D | WANT_N | WANT_ACTIVITY : 0;
-  w.arrays |= w.compact && b->compact->grows && b->compact->weights ? WANT_WEIGHT : 0;
+  w.arrays |= w.compact && b->compact->grows ? WANT_LISTED : 0;
+  w.arrays |= w.compact && b->compact->grows && b->compact->weights ? WANT_WHOLE : 0;
   w.arrays |= w.reduced ? WANT_D | WANT_ACTIVITY : 0;
   w.arrays |= w.distances ? WANT_WEIGHT : 0;
   w.middles = w.distances;
@@ -91,7 +91,7 @@ double call_cutoff(const run *r, const abut_batch *b)
 {
   const abut_reductions *w = &b->reductions;
   const bool others = w->mean_distance || w->minimum_distance || w->soft_minimum ||
-                      r->wanted.arrays & WANT_WEIGHT;
+                      r->wanted.arrays & WANT_WHOLE;
   const bool sums = r->wanted.reduced || r->wanted.sum;
   if (!r->wanted.active || outputs_given(OUTPUT_BATCH, b) || others || !(b->compact || sums)) {
     return 0.0;

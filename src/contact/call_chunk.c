@@ -235,7 +235,7 @@ static void choose_cutoff(run *r, const call *c)
 {
   if (r->wanted.blocks || r->wanted.listed) {
     const bool active = !r->wanted.blocks || c->batch->compact->threshold > 0.0;
-    const bool weighed = (r->wanted.arrays | r->wanted.cotangents) & WANT_WEIGHT;
+    const bool weighed = (r->wanted.arrays | r->wanted.cotangents) & WANT_WHOLE;
     r->wanted.listed = active && !weighed && can_skip_inactive(r, ANY_CUTOFF);
     r->wanted.cutoff = r->wanted.listed ? ANY_CUTOFF : 0.0;
   } else {

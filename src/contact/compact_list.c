@@ -138,7 +138,7 @@ static abut_status grow_list(compact_list *l)
     TRY_DONE(allocate(&ints[i], count, (i == 2 ? 2 : 1) * sizeof(uint32_t)));
   }
   for (size_t i = 0; i < OUTPUTS; ++i) {
-    if (contact_outputs[i].want != WANT_WEIGHT || out->weights) {
+    if (contact_outputs[i].want & WANT_LISTED || out->weights) {
       TRY_DONE(allocate(&values[i], count, contact_outputs[i].components * l->real_bytes));
     }
   }

@@ -464,8 +464,7 @@ abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *
   }
   TRY(call_start(&c, handle_, batch));
   TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL6));
-  derivatives_run(&c)->wanted =
-    (wanted){.arrays = WANT_P | WANT_D | WANT_N | WANT_ACTIVITY, .blocks = true, .motions = true};
+  derivatives_run(&c)->wanted = (wanted){.arrays = WANT_LISTED, .blocks = true, .motions = true};
   c.list.blocks = blocks;
   c.list.block_bytes = 16 * (size_t)c.runs[0].pose_width * c.real_bytes;
   c.base.operation = &jacobian_operation;

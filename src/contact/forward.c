@@ -99,7 +99,7 @@ field_kind contact_field_kind(const run *r)
   const int inset = r->pair->smoothing.cone_inset > 0.0 ? WANT_P | WANT_D : 0;
   const bool cones = smoothing_has_cones(&r->pair->smoothing) &&
                      asked & (WANT_ACTIVITY | WANT_WEIGHT | inset);
-  const bool normals = asked & WANT_N || (rounds && asked & WANT_P) || cones;
+  const bool normals = asked & WANT_NORMALS || (rounds && asked & WANT_P) || cones;
   if (r->wanted.cotangents) {
     return normals ? FIELD_JET : FIELD_GRADIENT;
   }
@@ -317,9 +317,7 @@ static abut_status vertex_contacts(const run *r, size_t poses, int side)
                     ARG_INT(field_planes(contact_field_kind(r)) * points.padded),
                     BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)), vertex_radii(r, side),
                     BUFFER(r, OF_SIDE(SCRATCH_VERTEX_INDEX_1, side)), BUFFER(r, SCRATCH_FRAMES),
-                    HEAD(r), ARG_INT(side), ARG_INT(r->wanted.arrays), BUFFER(r, SCRATCH_P),
-                    BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY),
-                    BUFFER(r, SCRATCH_WEIGHT));
+                    HEAD(r), ARG_INT(side), ARG_INT(r->wanted.arrays), OUTPUT_BUFFERS);
 }
 
 /* Selects the kept edges of one body: finds their ends, and gate weights. */
@@ -481,8 +479,7 @@ static abut_status edge_contacts(const run *r, size_t poses)
                  BUFFER(r, SCRATCH_OWN_2), ARG_INT(field_planes(own) * slots),
                  BUFFER(r, SCRATCH_OPPOSING_1), BUFFER(r, SCRATCH_OPPOSING_2),
                  ARG_INT(field_planes(opposing_kind(r)) * slots), ARG_INT(active),
-                 BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(r->wanted.arrays),
-                 BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N),
+                 BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(r->wanted.arrays), OUTPUT_BUFFERS,
                  BUFFER(r, SCRATCH_FACTORS)));
   return r->wanted.arrays & WANT_ACTIVITY ? edge_activities(r, poses) : ABUT_SUCCESS;
 }
@@ -499,16 +496,14 @@ static abut_status edge_field_contacts(const run *r, size_t poses, int side)
                       ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
                       ARG_INT(r->wanted.arrays), ARG_BUFFER(r->moves[!side].numbers),
                       ARG_INT(r->moves[!side].stride), BUFFER(r, OF_SIDE(SCRATCH_PLACES_1, side)),
-                      BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N),
-                      BUFFER(r, SCRATCH_ACTIVITY), BUFFER(r, SCRATCH_WEIGHT));
+                      OUTPUT_BUFFERS);
   }
   return LAUNCH_RUN(r, KERNEL_EDGES_IN_FIELD, lane_blocks(r, r->pair->layout.edges[side]), poses,
                     edge_rails(r, side), BUFFER(r, OF_SIDE(SCRATCH_EDGE_INDEX_1, side)),
                     BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)), BUFFER(r, SCRATCH_FRAMES),
                     ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
                     ARG_INT(r->wanted.arrays), BUFFER(r, OF_SIDE(SCRATCH_PLACES_1, side)),
-                    BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D), BUFFER(r, SCRATCH_N),
-                    BUFFER(r, SCRATCH_ACTIVITY), BUFFER(r, SCRATCH_WEIGHT));
+                    OUTPUT_BUFFERS);
 }
 
 abut_status run_middles(const run *r, size_t poses)
@@ -544,13 +539,11 @@ abut_status run_compact(const run *r, size_t poses, double threshold, size_t cap
                  ARG_REAL(threshold), BUFFER(r, SCRATCH_COUNTS)));
   TRY(LAUNCH_RUN(r, KERNEL_OFFSETS, 1, 1, BUFFER(r, SCRATCH_COUNTS), ARG_INT(poses),
                  BUFFER(r, SCRATCH_OFFSETS)));
-  return LAUNCH_RUN(r, KERNEL_COMPACT, poses, 1, BUFFER(r, SCRATCH_P), BUFFER(r, SCRATCH_D),
-                    BUFFER(r, SCRATCH_N), BUFFER(r, SCRATCH_ACTIVITY), BUFFER(r, SCRATCH_WEIGHT),
-                    HEAD(r), ARG_REAL(threshold), ARG_INT(r->wanted.arrays),
-                    BUFFER(r, SCRATCH_VERTEX_INDEX_1), BUFFER(r, SCRATCH_VERTEX_INDEX_2),
-                    BUFFER(r, SCRATCH_EDGE_INDEX_1), BUFFER(r, SCRATCH_EDGE_INDEX_2),
-                    BUFFER(r, SCRATCH_OFFSETS), ARG_INT(capacity), BUFFER(r, SCRATCH_LIST),
-                    BUFFER(r, SCRATCH_VALUES));
+  return LAUNCH_RUN(r, KERNEL_COMPACT, poses, 1, OUTPUT_BUFFERS, HEAD(r), ARG_REAL(threshold),
+                    ARG_INT(r->wanted.arrays), BUFFER(r, SCRATCH_VERTEX_INDEX_1),
+                    BUFFER(r, SCRATCH_VERTEX_INDEX_2), BUFFER(r, SCRATCH_EDGE_INDEX_1),
+                    BUFFER(r, SCRATCH_EDGE_INDEX_2), BUFFER(r, SCRATCH_OFFSETS), ARG_INT(capacity),
+                    BUFFER(r, SCRATCH_LIST), BUFFER(r, SCRATCH_VALUES));
 }
 
 abut_status run_frames(const run *r, size_t poses)

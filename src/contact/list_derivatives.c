@@ -177,9 +177,7 @@ static abut_status scatter_bars(const run *r, size_t poses)
 {
   return LAUNCH_RUN(r, KERNEL_ENTRIES_SCATTERED, poses, 1, BUFFER(r, SCRATCH_OFFSETS),
                     BUFFER(r, SCRATCH_SLOTS), BUFFER(r, SCRATCH_ROWS), HEAD(r),
-                    ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_P_BAR),
-                    BUFFER(r, SCRATCH_D_BAR), BUFFER(r, SCRATCH_N_BAR),
-                    BUFFER(r, SCRATCH_ACTIVITY_BAR), BUFFER(r, SCRATCH_WEIGHT_BAR));
+                    ARG_INT(r->wanted.cotangents), OUTPUT_BUFFERS_OF_BARS);
 }
 
 /* Launches the derivatives. Where all contacts are computed the forward pass has been launched

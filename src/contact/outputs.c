@@ -5,21 +5,18 @@
 #include <stddef.h>
 #include <string.h>
 
-#define OUTPUT(member, id, components_, column_)                                                 \
-  {                                                                                              \
-    .names = {#member, #member, "the cotangent of " #member, "the tangent of " #member,          \
-              "the tangent of " #member "'s cotangent"},                                         \
-    .offsets = {offsetof(abut_batch, member), offsetof(abut_compact, member),                    \
-                offsetof(abut_cotangents, member), offsetof(abut_tangents, member),              \
-                offsetof(abut_cotangents, member)},                                              \
-    .want = WANT_##id, .components = (components_), .column = (column_), .values = SCRATCH_##id, \
-    .bars = SCRATCH_##id##_BAR                                                                   \
+#define OUTPUT(member, id, components_)                                                           \
+  {                                                                                               \
+    .names = {#member, #member, "the cotangent of " #member, "the tangent of " #member,           \
+              "the tangent of " #member "'s cotangent"},                                          \
+    .offsets = {offsetof(abut_batch, member), offsetof(abut_compact, member),                     \
+                offsetof(abut_cotangents, member), offsetof(abut_tangents, member),               \
+                offsetof(abut_cotangents, member)},                                               \
+    .want = WANT_##id, .components = (components_), .column = VALUE_##id, .values = SCRATCH_##id, \
+    .bars = SCRATCH_##id##_BAR                                                                    \
   }
 
-const contact_output contact_outputs[OUTPUTS] = {OUTPUT(p, P, 3, VALUE_P), OUTPUT(d, D, 1, VALUE_D),
-                                                 OUTPUT(n, N, 3, VALUE_N),
-                                                 OUTPUT(activity, ACTIVITY, 1, VALUE_ACTIVITY),
-                                                 OUTPUT(weight, WEIGHT, 1, VALUE_WEIGHT)};
+const contact_output contact_outputs[OUTPUTS] = {CONTACT_OUTPUTS(OUTPUT, AND_COMMA)};
 
 void *output_array(const contact_output *o, output_struct kind, const void *of)
 {

@@ -24,7 +24,6 @@ typedef struct contact_output {
   scratch_id values, bars; /* where it lies, and where its cotangents do */
 } contact_output;
 
-enum { OUTPUTS = 5 };
 extern const contact_output contact_outputs[OUTPUTS];
 
 /* Returns an output's array in a public struct; output_set sets it. */

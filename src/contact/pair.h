@@ -7,6 +7,9 @@
 #include "geometry/pair.h"
 #include <abut/manifold.h>
 
+#define SCRATCH_OUTPUT(member, id, reals) SCRATCH_##id
+#define SCRATCH_OUTPUT_BAR(member, id, reals) SCRATCH_##id##_BAR
+
 /* The scratch and output buffers of one chunk, by their place in a buffer pool. Those of a body
  * come in pairs, body 1's first. */
 typedef enum scratch_id {
@@ -47,11 +50,7 @@ typedef enum scratch_id {
                        points lie */
   SCRATCH_FACTORS,
   SCRATCH_WEIGHT_FACTORS, /* of activities, and of weights */
-  SCRATCH_P,
-  SCRATCH_D,
-  SCRATCH_N,
-  SCRATCH_ACTIVITY,
-  SCRATCH_WEIGHT,
+  CONTACT_OUTPUTS(SCRATCH_OUTPUT, AND_COMMA),
   SCRATCH_MIDDLES, /* how far apart the bodies are at most by the
                       middle of each */
   SCRATCH_REDUCED,
@@ -84,11 +83,7 @@ typedef enum scratch_id {
   SCRATCH_SEGMENTS,
   SCRATCH_PAIR_ENTRIES,
   /* the reverse pass: cotangents */
-  SCRATCH_P_BAR,
-  SCRATCH_D_BAR,
-  SCRATCH_N_BAR,
-  SCRATCH_ACTIVITY_BAR,
-  SCRATCH_WEIGHT_BAR,
+  CONTACT_OUTPUTS(SCRATCH_OUTPUT_BAR, AND_COMMA),
   SCRATCH_MIDDLES_BAR,
   SCRATCH_FACTORS_BAR,
   SCRATCH_WEIGHT_FACTORS_BAR,

@@ -56,21 +56,18 @@ static size_t take_blocks(reverse_pass *pass, size_t count)
   return first;
 }
 
-/* Return the cotangents of distances and of activities: the run's own rows, or one row for all
- * poses. */
-static launch_argument d_bar(const run *r)
+/* The cotangents of an output: the run's own rows, or one row for all poses. */
+static buffer *run_bars(const run *r, scratch_id id)
 {
-  const launch_argument shared = ARG_BUFFER(r->on->mean_bar);
-  const launch_argument own = BUFFER(r, SCRATCH_D_BAR);
-  return r->wanted.shared_d ? shared : own;
+  if (id == SCRATCH_D_BAR && r->wanted.shared_d) {
+    return r->on->mean_bar;
+  }
+  const bool ones = id == SCRATCH_ACTIVITY_BAR && r->wanted.shared_activity;
+  return ones ? r->on->one_bar : run_buffer(r, id);
 }
 
-static launch_argument activity_bar(const run *r)
-{
-  const launch_argument shared = ARG_BUFFER(r->on->one_bar);
-  const launch_argument own = BUFFER(r, SCRATCH_ACTIVITY_BAR);
-  return r->wanted.shared_activity ? shared : own;
-}
+#define OUTPUT_BAR_BUFFER(member, id, reals) ARG_BUFFER(run_bars(r, SCRATCH_##id##_BAR))
+#define OUTPUT_BAR_BUFFERS CONTACT_OUTPUTS(OUTPUT_BAR_BUFFER, AND_COMMA)
 
 /* A body's sites, as kernels are told: where they lie, how many a pose has, and where those of the
  * kernel begin. */
@@ -101,8 +98,8 @@ static abut_status neighbours_back(const reverse_pass *pass)
                    pass->poses, BUFFER(r, SCRATCH_FACTORS),
                    BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)),
                    BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, !side)), HEAD(r), ARG_INT(side),
-                   activity_bar(r), ARG_INT(r->wanted.shared_activity),
-                   BUFFER(r, SCRATCH_FACTORS_BAR)));
+                   ARG_BUFFER(run_bars(r, SCRATCH_ACTIVITY_BAR)),
+                   ARG_INT(r->wanted.shared_activity), BUFFER(r, SCRATCH_FACTORS_BAR)));
   }
   return ABUT_SUCCESS;
 }
@@ -116,8 +113,7 @@ static abut_status edge_contacts_back(reverse_pass *pass)
                     ARG_INT(at.base), ARG_INT(at.stride), BUFFER(r, SCRATCH_OWN_1),
                     BUFFER(r, SCRATCH_OWN_2), BUFFER(r, SCRATCH_OPPOSING_1),
                     BUFFER(r, SCRATCH_OPPOSING_2), BUFFER(r, SCRATCH_FRAMES), HEAD(r),
-                    ARG_INT(r->wanted.cotangents), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
-                    ARG_INT(r->wanted.shared_d), BUFFER(r, SCRATCH_N_BAR),
+                    ARG_INT(r->wanted.cotangents), OUTPUT_BAR_BUFFERS, ARG_INT(r->wanted.shared_d),
                     BUFFER(r, SCRATCH_FACTORS_BAR), BUFFER(r, SCRATCH_WITNESS_BAR),
                     ARG_STRUCT(pass->sites), BUFFER(r, SCRATCH_SITES_1), BUFFER(r, SCRATCH_SITES_2),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
@@ -342,9 +338,8 @@ static abut_status edge_field_back(reverse_pass *pass, int side)
                  BUFFER(r, OF_SIDE(SCRATCH_EDGE_WEIGHTS_1, side)), BUFFER(r, SCRATCH_FRAMES),
                  ARG_BUFFER(other->head), ARG_BUFFER(other->shape), HEAD(r), ARG_INT(side),
                  BUFFER(r, OF_SIDE(SCRATCH_PLACES_1, side)), ARG_INT(r->wanted.cotangents),
-                 BUFFER(r, SCRATCH_P_BAR), d_bar(r), ARG_INT(r->wanted.shared_d),
-                 BUFFER(r, SCRATCH_N_BAR), activity_bar(r), ARG_INT(r->wanted.shared_activity),
-                 BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, SCRATCH_WEIGHTS_BAR),
+                 OUTPUT_BAR_BUFFERS, ARG_INT(r->wanted.shared_d),
+                 ARG_INT(r->wanted.shared_activity), BUFFER(r, SCRATCH_WEIGHTS_BAR),
                  FEATURES(pass, side, rails_at(r, side)),
                  SITES(pass, !side, pass->sites.edges[!side]), BUFFER(r, SCRATCH_WRENCHES),
                  ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks))));
@@ -391,19 +386,20 @@ static abut_status vertices_back(reverse_pass *pass, int side, const vertex_set 
   const bool shaped = r->wanted.shaped[side];
   const scratch_id bar = v->kept ? SCRATCH_KEPT_BAR : OF_SIDE(SCRATCH_VERTEX_BAR_1, side);
   const int *first = v->kept ? pass->sites.kept : pass->sites.vertices;
-  return LAUNCH_RUN(
-    r, KERNEL_VERTEX_ADJOINT, blocks, pass->poses, ARG_BUFFER(v->points.memory),
-    ARG_BUFFER(r->bodies[side]->order), BUFFER(r, v->field), ARG_INT(field_planes(v->kind) * slots),
-    ARG_INT(v->kind == FIELD_JET ? JET_PLANE_GRADIENT : 1),
-    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)), vertex_radii(r, side),
-    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_INDEX_1, side)), BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)),
-    ARG_INT(scored), BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(side), ARG_INT(v->kept),
-    ARG_INT(v->kept || shaped), ARG_INT(have), BUFFER(r, SCRATCH_P_BAR), d_bar(r),
-    ARG_INT(r->wanted.shared_d), BUFFER(r, SCRATCH_N_BAR), activity_bar(r),
-    ARG_INT(r->wanted.shared_activity), BUFFER(r, SCRATCH_WEIGHT_BAR), BUFFER(r, bar),
-    BUFFER(r, SCRATCH_WEIGHTS_BAR), BUFFER(r, OF_SIDE(SCRATCH_SHAPE_1, side)), ARG_INT(row),
-    ARG_INT(radii_at(r, side)), SITES(pass, !side, first[!side]), BUFFER(r, SCRATCH_WRENCHES),
-    ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks)));
+  return LAUNCH_RUN(r, KERNEL_VERTEX_ADJOINT, blocks, pass->poses, ARG_BUFFER(v->points.memory),
+                    ARG_BUFFER(r->bodies[side]->order), BUFFER(r, v->field),
+                    ARG_INT(field_planes(v->kind) * slots),
+                    ARG_INT(v->kind == FIELD_JET ? JET_PLANE_GRADIENT : 1),
+                    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_WEIGHTS_1, side)), vertex_radii(r, side),
+                    BUFFER(r, OF_SIDE(SCRATCH_VERTEX_INDEX_1, side)),
+                    BUFFER(r, OF_SIDE(SCRATCH_FIELD_BAR_1, side)), ARG_INT(scored),
+                    BUFFER(r, SCRATCH_FRAMES), HEAD(r), ARG_INT(side), ARG_INT(v->kept),
+                    ARG_INT(v->kept || shaped), ARG_INT(have), OUTPUT_BAR_BUFFERS,
+                    ARG_INT(r->wanted.shared_d), ARG_INT(r->wanted.shared_activity), BUFFER(r, bar),
+                    BUFFER(r, SCRATCH_WEIGHTS_BAR), BUFFER(r, OF_SIDE(SCRATCH_SHAPE_1, side)),
+                    ARG_INT(row), ARG_INT(radii_at(r, side)), SITES(pass, !side, first[!side]),
+                    BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
+                    ARG_INT(take_blocks(pass, blocks)));
 }
 
 static abut_status select_vertices_back(reverse_pass *pass, int side)

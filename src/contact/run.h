@@ -98,6 +98,11 @@ static inline buffer *run_buffer(const run *r, scratch_id id)
 }
 
 #define BUFFER(r, id) ARG_BUFFER(run_buffer(r, id))
+/* The buffers of all outputs of the run r, and of all of their cotangents. */
+#define OUTPUT_BUFFER(member, id, reals) BUFFER(r, SCRATCH_##id)
+#define OUTPUT_BUFFER_OF_BARS(member, id, reals) BUFFER(r, SCRATCH_##id##_BAR)
+#define OUTPUT_BUFFERS CONTACT_OUTPUTS(OUTPUT_BUFFER, AND_COMMA)
+#define OUTPUT_BUFFERS_OF_BARS CONTACT_OUTPUTS(OUTPUT_BUFFER_OF_BARS, AND_COMMA)
 #define LAUNCH_RUN(r, kernel, x, y, ...) \
   LAUNCH_IN((r)->device, (r)->program, kernel, x, y, __VA_ARGS__)
 

@@ -16,7 +16,6 @@
 #define LISTED SELF_TEST_LISTED     /* contacts of the pair whose active ones are listed */
 #define ENTRIES (sizeof list_slots / sizeof *list_slots)
 #define POSE_REALS 6
-#define OUTPUTS 4
 #define ANSWERS 7 /* the most that one self-test has */
 
 /* The known answers by PROGRAM_KIND; they end where there is no name. */
@@ -247,7 +246,8 @@ static abut_status hessian(trial *t, const answer *all)
 }
 
 /* Where an output of a contact lies among a Jacobian block's rows. */
-static const size_t block_rows[OUTPUTS] = {0, 3, 4, 7};
+#define BLOCK_ROW(member, id, reals) VALUE_##id
+static const size_t block_rows[OUTPUTS_LISTED] = {LISTED_OUTPUTS(BLOCK_ROW, AND_COMMA)};
 
 /* A block times a tangent must be what the JVP gives. */
 static double block_along(const trial *t, const void *blocks, size_t entry, size_t row, size_t pose)
@@ -263,7 +263,7 @@ static abut_status jacobian(trial *t, const answer *all)
   double along[POSES * LISTED * 3];
   t->batch.compact = &list;
   TRY(abut_jacobian(t->pair, ABUT_SAME_PAIR, &t->batch, blocks));
-  for (size_t which = 0; which < OUTPUTS; ++which) {
+  for (size_t which = 0; which < OUTPUTS_LISTED; ++which) {
     const size_t components = all[which].components, count = POSES * t->contacts * components;
     for (size_t i = 0; i < count; ++i) {
       const size_t entry = i / components;
@@ -326,12 +326,13 @@ static void *room_for_entries(trial *t, size_t components)
 static abut_status list_contacts(trial *t, const answer *all)
 {
   abut_compact list = empty_list(t);
-  void *const arrays[OUTPUTS] = {list.p = room_for_entries(t, 3), list.d = room_for_entries(t, 1),
-                                 list.n = room_for_entries(t, 3),
-                                 list.activity = room_for_entries(t, 1)};
+  void *const arrays[OUTPUTS_LISTED] = {list.p = room_for_entries(t, 3),
+                                        list.d = room_for_entries(t, 1),
+                                        list.n = room_for_entries(t, 3),
+                                        list.activity = room_for_entries(t, 1)};
   t->batch.compact = &list;
   TRY(abut_contacts(t->pair, &t->batch));
-  for (size_t i = 0; i < OUTPUTS; ++i) {
+  for (size_t i = 0; i < OUTPUTS_LISTED; ++i) {
     t->got[i] = put_entries(t, &list, arrays[i], all[i].components);
   }
   return ABUT_SUCCESS;
@@ -362,14 +363,14 @@ static abut_status list_jvp(trial *t, const answer *all)
 {
   const abut_compact list = known_list();
   const abut_pose_tangents along = put_tangents(t);
-  void *const arrays[OUTPUTS] = {room_for_entries(t, 3), room_for_entries(t, 1),
-                                 room_for_entries(t, 3), room_for_entries(t, 1)};
+  void *const arrays[OUTPUTS_LISTED] = {room_for_entries(t, 3), room_for_entries(t, 1),
+                                        room_for_entries(t, 3), room_for_entries(t, 1)};
   const abut_tangents tangents = {.p = arrays[0],
                                   .d = arrays[1],
                                   .n = arrays[2],
                                   .activity = arrays[3]};
   TRY(abut_list_jvp(t->pair, &t->batch, &list, &along, &tangents));
-  for (size_t i = 0; i < OUTPUTS; ++i) {
+  for (size_t i = 0; i < OUTPUTS_LISTED; ++i) {
     t->got[i] = put_entries(t, &list, arrays[i], all[i].components);
   }
   return ABUT_SUCCESS;
@@ -382,7 +383,7 @@ static abut_status list_jacobian(trial *t, const answer *all)
   double along[POSES * LISTED * 3];
   t->batch.compact = &list;
   TRY(abut_jacobian(t->pair, ABUT_SAME_PAIR, &t->batch, blocks));
-  for (size_t which = 0; which < OUTPUTS; ++which) {
+  for (size_t which = 0; which < OUTPUTS_LISTED; ++which) {
     const size_t components = all[which].components;
     for (size_t i = 0; i < list.count * components; ++i) {
       const size_t entry = i / components, pose = t->pose[entry];

@@ -271,7 +271,7 @@ abut_status abut_shape_vjp(abut_pair handle_, abut_batch *batch, const abut_cota
   call c;
   shape_call s = {.to = {shape1, shape2}};
   const int given = outputs_given(OUTPUT_COTANGENTS, cotangents);
-  if (!given || given & WANT_WEIGHT) {
+  if (!given || given & WANT_WHOLE) {
     return fail(ABUT_ERROR_ARGUMENT,
                 "abut_shape_vjp needs cotangents of outputs, and takes none of "
                 "weights");

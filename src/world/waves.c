@@ -4,7 +4,7 @@
 #include "world/law/law.h"
 #include <string.h>
 
-#define ALL_ARRAYS (WANT_P | WANT_D | WANT_N | WANT_ACTIVITY)
+#define ALL_ARRAYS WANT_LISTED
 #define WAVE_ROWS 65535 /* the most items of a wave, as of poses in contact/call_chunk.c */
 /* Of a chunk's memory all but one part in so many is for waves: on CPUs, for whose drivers a launch
  * costs much, few and long waves count; without lanes, as on GPUs, many worlds do, which solve side

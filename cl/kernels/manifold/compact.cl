@@ -164,12 +164,17 @@ KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
   }
 }
 
+// Takes one output of contact i to its place in an entry, or 0 where it is not wanted.
+#define TAKE_OUTPUT(member, id, reals)                                                            \
+  for (int j = 0; j < reals; ++j) {                                                               \
+    value[VALUE_##id + j] = want & WANT_##id ? ROW(member, pose, reals * contacts)[reals * i + j] \
+                                             : R(0.0);                                            \
+  }
+
 // One work-group writes the active contacts of one pose to the compact list, by slot, from the
 // pose's offset on, as far as `capacity` goes: list (capacity, COMPACT_INTS) and values (capacity,
 // COMPACT_REALS). The indices have the ranked elements that selection kept, where there is one.
-KERNEL void compact(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *n,
-                    GLOBAL const real *activity, GLOBAL const real *weight,
-                    GLOBAL const pair_head *pair, real threshold, int want,
+KERNEL void compact(OUTPUT_ARRAYS_TO_READ, GLOBAL const pair_head *pair, real threshold, int want,
                     GLOBAL const int *vertex_index1, GLOBAL const int *vertex_index2,
                     GLOBAL const int *edge_index1, GLOBAL const int *edge_index2,
                     GLOBAL const int *offsets, int capacity, GLOBAL int *list, GLOBAL real *values)
@@ -215,13 +220,7 @@ KERNEL void compact(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const rea
     entry[2] = f1;
     entry[3] = f2;
     GLOBAL real *value = values + (size_t)at * COMPACT_REALS;
-    for (int j = 0; j < 3; ++j) {
-      value[j] = want & WANT_P ? ROW(p, pose, 3 * contacts)[3 * i + j] : R(0.0);
-      value[4 + j] = want & WANT_N ? ROW(n, pose, 3 * contacts)[3 * i + j] : R(0.0);
-    }
-    value[3] = want & WANT_D ? ROW(d, pose, contacts)[i] : R(0.0);
-    value[7] = row[i];
-    value[VALUE_WEIGHT] = want & WANT_WEIGHT ? ROW(weight, pose, contacts)[i] : R(0.0);
+    CONTACT_OUTPUTS(TAKE_OUTPUT, AND_NOTHING)
     ++at;
   }
 }

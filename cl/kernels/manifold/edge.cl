@@ -46,9 +46,10 @@ KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stri
                           GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
                           GLOBAL const real *opposing1, GLOBAL const real *opposing2,
                           int opposing_stride, int active, GLOBAL const real *frames,
-                          GLOBAL const pair_head *pair, int want, GLOBAL real *p, GLOBAL real *d,
-                          GLOBAL real *n, GLOBAL real *factors)
+                          GLOBAL const pair_head *pair, int want, OUTPUT_ARRAYS_TO_WRITE,
+                          GLOBAL real *factors)
 {
+  CONTACT_OUTPUTS(OUTPUT_MAY_STAY, AND_NOTHING) // kernels of the neighbour's softmax write others
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
   const int first = block * LANES, pairs = pair->n.pairs, pair_padded = pair->n.pair_slots;
@@ -207,11 +208,12 @@ static void store_pair_sites(const field_sites *at, GLOBAL real *sites1, GLOBAL 
 ADJOINT_KERNEL void edge_contacts_adjoint(
   GLOBAL const real *witness, int base, int witness_stride, GLOBAL const real *own1,
   GLOBAL const real *own2, GLOBAL const real *opposing1, GLOBAL const real *opposing2,
-  GLOBAL const real *frames, GLOBAL const pair_head *pair, int have, GLOBAL const real *p_bar,
-  GLOBAL const real *d_bar, int d_shared, GLOBAL const real *n_bar, GLOBAL const real *factors_bar,
-  GLOBAL real *bars, field_sites at, GLOBAL real *sites1, GLOBAL real *sites2,
-  GLOBAL real *wrenches, int wrench_stride, int wrench_block)
+  GLOBAL const real *frames, GLOBAL const pair_head *pair, int have, OUTPUT_BARS_TO_READ,
+  int d_shared, GLOBAL const real *factors_bar, GLOBAL real *bars, field_sites at,
+  GLOBAL real *sites1, GLOBAL real *sites2, GLOBAL real *wrenches, int wrench_stride,
+  int wrench_block)
 {
+  CONTACT_OUTPUTS(OUTPUT_BARS_MAY_STAY, AND_NOTHING)
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
   const int first = block * LANES, pairs = pair->n.pairs, pair_padded = pair->n.pair_slots;

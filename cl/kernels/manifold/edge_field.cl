@@ -6,12 +6,11 @@ KERNEL void edges_in_field(GLOBAL const real *edges, GLOBAL const int *index,
                            GLOBAL const real *weights, GLOBAL const real *frames,
                            GLOBAL const int *head, GLOBAL const real *shape,
                            GLOBAL const pair_head *pair, int side, int want, GLOBAL real *places,
-                           GLOBAL real *p, GLOBAL real *d, GLOBAL real *n, GLOBAL real *activity,
-                           GLOBAL real *weight)
+                           OUTPUT_ARRAYS_TO_WRITE)
 {
   const int first = (int)get_global_id(0) * LANES, pose = (int)get_global_id(1);
-  put_edges(edges, index, weights, frames, head, shape, pair, side, want, NO_MOVES, places, p, d, n,
-            activity, weight, first, pose);
+  put_edges(edges, index, weights, frames, head, shape, pair, side, want, NO_MOVES, places,
+            OUTPUT_MEMBERS, first, pose);
 }
 
 // ---- back ----
@@ -449,11 +448,10 @@ static void store_traces(const edge_traces *t, const edge_block *b, const FN(rai
 ADJOINT_KERNEL void edges_in_field_adjoint(
   GLOBAL const real *edges, GLOBAL const int *index, GLOBAL const real *weights,
   GLOBAL const real *frames, GLOBAL const int *head, GLOBAL const real *shape,
-  GLOBAL const pair_head *pair, int side, GLOBAL const real *places, int have,
-  GLOBAL const real *p_bar, GLOBAL const real *d_bar, int d_shared, GLOBAL const real *n_bar,
-  GLOBAL const real *activity_bar, int a_shared, GLOBAL const real *weight_bar,
-  GLOBAL real *weights_bar, GLOBAL real *rows, int row_stride, int row_first, GLOBAL real *sites,
-  int site_count, int site_first, GLOBAL real *wrenches, int wrench_stride, int wrench_block)
+  GLOBAL const pair_head *pair, int side, GLOBAL const real *places, int have, OUTPUT_BARS_TO_READ,
+  int d_shared, int a_shared, GLOBAL real *weights_bar, GLOBAL real *rows, int row_stride,
+  int row_first, GLOBAL real *sites, int site_count, int site_first, GLOBAL real *wrenches,
+  int wrench_stride, int wrench_block)
 {
   const int at = (int)get_global_id(0), pose = (int)get_global_id(1), first = at * LANES;
   GLOBAL const pair_elements *e = &pair->n.elements[EDGES_OF(side)];

@@ -207,9 +207,8 @@ static void EDGE(put_edges)(GLOBAL const real *edges, GLOBAL const int *index,
                             GLOBAL const real *weights, GLOBAL const real *frames,
                             GLOBAL const int *head, GLOBAL const real *shape,
                             GLOBAL const pair_head *pair, int side, int want,
-                            GLOBAL const real *moves, GLOBAL real *places, GLOBAL real *p,
-                            GLOBAL real *d, GLOBAL real *n, GLOBAL real *activity,
-                            GLOBAL real *weight, int first, int pose)
+                            GLOBAL const real *moves, GLOBAL real *places, OUTPUT_ARRAYS_TO_WRITE,
+                            int first, int pose)
 {
   GLOBAL const coefficients *c = &pair->c;
   GLOBAL const pair_elements *e = &pair->n.elements[EDGES_OF(side)];

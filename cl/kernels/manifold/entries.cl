@@ -159,52 +159,41 @@ static void clear_row(GLOBAL real *row, int count, int item)
   }
 }
 
+// Clears an output's cotangents of a pose, and writes those of an entry.
+#define CLEAR_OUTPUT(member, id, reals) \
+  clear_row(ROW(member, pose, contacts *(reals)), have &WANT_##id ? contacts *(reals) : 0, item);
+#define SCATTER_OUTPUT(member, id, reals)                                              \
+  for (int j = 0; have & WANT_##id && j < reals; ++j) {                                \
+    ROW(member, pose, contacts *(reals))[reals * slots[i] + j] = from[VALUE_##id + j]; \
+  }
+
 KERNEL void entries_scattered(GLOBAL const int *offsets, GLOBAL const int *slots,
                               GLOBAL const real *rows, GLOBAL const pair_head *pair, int have,
-                              GLOBAL real *p, GLOBAL real *d, GLOBAL real *n, GLOBAL real *activity,
-                              GLOBAL real *weight)
+                              OUTPUT_ARRAYS_TO_WRITE)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
   const int contacts = pair->n.contacts;
-  GLOBAL real *row_w = ROW(weight, pose, contacts);
-  GLOBAL real *row_p = ROW(p, pose, 3 * contacts), *row_n = ROW(n, pose, 3 * contacts);
-  GLOBAL real *row_d = ROW(d, pose, contacts), *row_a = ROW(activity, pose, contacts);
-  clear_row(row_p, have & WANT_P ? 3 * contacts : 0, item);
-  clear_row(row_d, have & WANT_D ? contacts : 0, item);
-  clear_row(row_n, have & WANT_N ? 3 * contacts : 0, item);
-  clear_row(row_a, have & WANT_ACTIVITY ? contacts : 0, item);
-  clear_row(row_w, have & WANT_WEIGHT ? contacts : 0, item);
+  CONTACT_OUTPUTS(CLEAR_OUTPUT, AND_NOTHING)
   BARRIER_GLOBAL;
   for (int i = offsets[pose] + item; i < offsets[pose + 1]; i += WG) {
     GLOBAL const real *from = rows + (size_t)i * COMPACT_REALS;
-    const int slot = slots[i];
-    for (int j = 0; j < 3; ++j) {
-      if (have & WANT_P) {
-        row_p[3 * slot + j] = from[VALUE_P + j];
-      }
-      if (have & WANT_N) {
-        row_n[3 * slot + j] = from[VALUE_N + j];
-      }
-    }
-    if (have & WANT_D) {
-      row_d[slot] = from[VALUE_D];
-    }
-    if (have & WANT_ACTIVITY) {
-      row_a[slot] = from[VALUE_ACTIVITY];
-    }
-    if (have & WANT_WEIGHT) {
-      row_w[slot] = from[VALUE_WEIGHT];
-    }
+    CONTACT_OUTPUTS(SCATTER_OUTPUT, AND_NOTHING)
   }
 }
 
+#define PICK_OUTPUT(member, id, reals)                                                 \
+  for (int j = 0; j < reals; ++j) {                                                    \
+    to[VALUE_##id + j] =                                                               \
+      want & WANT_##id                                                                 \
+        ? NUMS(member, pose, contacts * (reals))[(part * contacts + slot) * reals + j] \
+        : R(0.0);                                                                      \
+  }
+
 // Takes the entries from `begin` on for which `rows` has room.
 KERNEL void entries_picked(GLOBAL const int *offsets, GLOBAL const int *slots, int at, int step,
-                           int most, int begin, int room, GLOBAL const real *p,
-                           GLOBAL const real *d, GLOBAL const real *n, GLOBAL const real *activity,
-                           GLOBAL const real *weight, GLOBAL const pair_head *pair, int want,
-                           GLOBAL real *rows)
+                           int most, int begin, int room, OUTPUT_ARRAYS_TO_READ,
+                           GLOBAL const pair_head *pair, int want, GLOBAL real *rows)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -216,14 +205,7 @@ KERNEL void entries_picked(GLOBAL const int *offsets, GLOBAL const int *slots, i
     const int slot = slot_at(&l, i);
     EACH_PART (part) {
       GLOBAL real *to = rows + ((size_t)(i - begin) * PARTS + (size_t)part) * COMPACT_REALS;
-      const int from3 = part * 3 * contacts + 3 * slot, from = part * contacts + slot;
-      for (int j = 0; j < 3; ++j) {
-        to[VALUE_P + j] = want & WANT_P ? NUMS(p, pose, 3 * contacts)[from3 + j] : R(0.0);
-        to[VALUE_N + j] = want & WANT_N ? NUMS(n, pose, 3 * contacts)[from3 + j] : R(0.0);
-      }
-      to[VALUE_D] = want & WANT_D ? NUMS(d, pose, contacts)[from] : R(0.0);
-      to[VALUE_ACTIVITY] = want & WANT_ACTIVITY ? NUMS(activity, pose, contacts)[from] : R(0.0);
-      to[VALUE_WEIGHT] = want & WANT_WEIGHT ? NUMS(weight, pose, contacts)[from] : R(0.0);
+      CONTACT_OUTPUTS(PICK_OUTPUT, AND_NOTHING)
     }
   }
 }

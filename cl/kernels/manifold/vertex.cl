@@ -78,7 +78,7 @@ static num seam_share(GLOBAL const pair_head *pair, int side, vec x, vec normal,
 static int needs_cones(GLOBAL const coefficients *c, GLOBAL const pair_elements *e, int asked)
 {
   const int inset = c->cone_inset > R(0.0) ? WANT_P | WANT_D : 0;
-  const int direct = asked & (WANT_N | WANT_ACTIVITY | WANT_WEIGHT | inset);
+  const int direct = asked & (WANT_NORMALS | WANT_ACTIVITY | WANT_WEIGHT | inset);
   return c->cones > R(0.0) && (direct || (e->radii && asked & WANT_P));
 }
 
@@ -91,8 +91,7 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
                             GLOBAL const real *field, int field_stride, GLOBAL const real *weights,
                             GLOBAL const real *radii, GLOBAL const int *index,
                             GLOBAL const real *frames, GLOBAL const pair_head *pair, int side,
-                            int want, GLOBAL real *p, GLOBAL real *d, GLOBAL real *n,
-                            GLOBAL real *activity, GLOBAL real *weight)
+                            int want, OUTPUT_ARRAYS_TO_WRITE)
 {
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
@@ -111,7 +110,7 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
   FN(cone) cone = no_cone();
   vec normal = no_bar(); // of the opposing body, in its frame
   num counts = n_lit(R(1.0));
-  if (want & WANT_N || (e->radii && want & WANT_P)) {
+  if (want & WANT_NORMALS || (e->radii && want & WANT_P)) {
     normal = load3(at + padded, field_stride, padded);
   }
   if (needs_cones(c, e, want)) {
@@ -340,9 +339,8 @@ ADJOINT_KERNEL void vertex_adjoint(
   GLOBAL const real *points, GLOBAL const int *order, GLOBAL const real *field, int field_stride,
   int gradient_plane, GLOBAL const real *weights, GLOBAL const real *radii, GLOBAL const int *index,
   GLOBAL const real *scores_bar, int scored, GLOBAL const real *frames,
-  GLOBAL const pair_head *pair, int side, int kept, int leaves, int have, GLOBAL const real *p_bar,
-  GLOBAL const real *d_bar, int d_shared, GLOBAL const real *n_bar, GLOBAL const real *activity_bar,
-  int a_shared, GLOBAL const real *weight_bar, GLOBAL real *points_bar, GLOBAL real *weights_bar,
+  GLOBAL const pair_head *pair, int side, int kept, int leaves, int have, OUTPUT_BARS_TO_READ,
+  int d_shared, int a_shared, GLOBAL real *points_bar, GLOBAL real *weights_bar,
   GLOBAL real *features, int row_stride, int row_first, GLOBAL real *sites, int site_count,
   int site_first, GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
@@ -362,7 +360,7 @@ ADJOINT_KERNEL void vertex_adjoint(
   num phi_bar = n_lit(R(0.0)), counts_bar = phi_bar, counts = n_lit(R(1.0));
   const vec none = no_bar();
   vec normal = none, held = none; // of the field, and what the contact reports
-  if (have & WANT_N || (e->radii && have & WANT_P) || coned) {
+  if (have & WANT_NORMALS || (e->radii && have & WANT_P) || coned) {
     normal = held = load3(at + JET_PLANE_NORMAL * padded, field_stride, padded);
   }
   FN(cone) cone = no_cone();
@@ -409,7 +407,7 @@ ADJOINT_KERNEL void vertex_adjoint(
   wrench relative = no_wrench(), carried = relative;
   vec normal_bar = none;
   const vec push_out = have & WANT_P ? vertex_bar3(&rows, p_bar, frame) : none;
-  if (have & WANT_N || (e->radii && have & WANT_P)) {
+  if (have & WANT_NORMALS || (e->radii && have & WANT_P)) {
     vec pull = have & WANT_N ? vertex_bar3(&rows, n_bar, frame) : none;
     pull = FN(mad3)(push_out, n_neg(radius), pull); // of p = v - radius n
     normal_bar = side ? pull : turn(frame + FRAME_1_TO_2, pull);
@@ -419,7 +417,7 @@ ADJOINT_KERNEL void vertex_adjoint(
     normal_bar = coned_normal_bar(frame, side, normal, &cone, n_mul(counts_bar, beside), d_total,
                                   of_field, seam, normal_bar, &pair->c, &relative);
   }
-  if (have & WANT_N || (e->radii && have & WANT_P) || coned) {
+  if (have & WANT_NORMALS || (e->radii && have & WANT_P) || coned) {
     bar = FN(add3)(bar, adjoint_normal(at, padded, normal_bar));
   }
   store_sites(sites, site_count, site_first + first, pose, place(frame + FRAME_ACROSS(side), own),

@@ -8,10 +8,9 @@ KERNEL void edges_along_shape(GLOBAL const real *edges, GLOBAL const int *index,
                               GLOBAL const int *head, GLOBAL const real *shape,
                               GLOBAL const pair_head *pair, int side, int want,
                               GLOBAL const real *moves, int move_stride, GLOBAL real *places,
-                              GLOBAL real *p, GLOBAL real *d, GLOBAL real *n, GLOBAL real *activity,
-                              GLOBAL real *weight)
+                              OUTPUT_ARRAYS_TO_WRITE)
 {
   const int first = (int)get_global_id(0) * LANES, pose = (int)get_global_id(1);
   put_edges_moving(edges, index, weights, frames, head, shape, pair, side, want,
-                   ROW(moves, pose, move_stride), places, p, d, n, activity, weight, first, pose);
+                   ROW(moves, pose, move_stride), places, OUTPUT_MEMBERS, first, pose);
 }

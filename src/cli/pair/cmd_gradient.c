@@ -1,3 +1,4 @@
+#include "core/contact_arrays.h"
 #include "core/inputs.h"
 #include "core/job.h"
 #include "core/outputs.h"
@@ -9,12 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of abut_cotangents. */
-static const struct {
-  const char *name;
-  uint32_t rank;
-} bars[] = {{"p_bar", 3}, {"d_bar", 2}, {"n_bar", 3}, {"activity_bar", 2}, {"weight_bar", 2}};
-#define BARS (sizeof bars / sizeof *bars)
+/* The names of all cotangents, with a comma between them. */
+#define BAR_NAME(member, id, reals) #member "_bar"
+#define AND_COMMA_TEXT() ", "
 
 /* In the order of abut_moving. */
 static const char *const movings[] = {"both", "1", "2"};
@@ -104,18 +102,18 @@ static exit_code read_reduction(gradient *g, const options *o)
 static exit_code check_names(const inputs *f)
 {
   size_t found = 0;
-  for (size_t i = 0; i < BARS; ++i) {
-    found += inputs_find(f, bars[i].name) != NULL;
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    found += inputs_find(f, contact_arrays[i].cotangent) != NULL;
   }
   if (!found) {
-    return report(EXIT_INPUT, "%s: holds none of p_bar, d_bar, n_bar, activity_bar, weight_bar",
+    return report(EXIT_INPUT, "%s: holds none of " CONTACT_OUTPUTS(BAR_NAME, AND_COMMA_TEXT),
                   f->path);
   }
   for (size_t i = 0; found < f->npz.count && i < f->npz.count; ++i) {
     const char *name = f->npz.arrays[i].name;
     bool known = false;
-    for (size_t k = 0; k < BARS; ++k) {
-      known = known || &f->npz.arrays[i] == inputs_find(f, bars[k].name);
+    for (size_t k = 0; k < OUTPUTS; ++k) {
+      known = known || &f->npz.arrays[i] == inputs_find(f, contact_arrays[k].cotangent);
     }
     if (!known) {
       warn("%s: array '%s' is no cotangent; it is left out", f->path, name);
@@ -141,11 +139,12 @@ static exit_code take_files(gradient *g)
   }
   const session *s = &g->job.session;
   const size_t poses = g->job.poses.count;
-  const void **to[BARS] = {&g->cotangents.p, &g->cotangents.d, &g->cotangents.n,
-                           &g->cotangents.activity, &g->cotangents.weight};
-  for (size_t i = 0; i < BARS && !g->reduces; ++i) {
-    CLI_TRY(inputs_cotangent(&g->bar_file, bars[i].name, bars[i].rank, poses, s->layout.contacts,
-                             s->precision, to[i]));
+  for (size_t i = 0; i < OUTPUTS && !g->reduces; ++i) {
+    const contact_array *o = &contact_arrays[i];
+    const void *array = NULL;
+    CLI_TRY(inputs_cotangent(&g->bar_file, o->cotangent, o->components > 1 ? 3 : 2, poses,
+                             s->layout.contacts, s->precision, &array));
+    put_array(&g->cotangents, o->in_cotangents, array);
   }
   return g->tangent_file.path
            ? inputs_tangents(&g->tangent_file, poses, g->job.width, s->precision, &g->tangents)
@@ -263,8 +262,8 @@ static void free_rows(gradient *g)
 
 static int bar_axis(const abut_array *a)
 {
-  for (size_t i = 0; i < BARS; ++i) {
-    if (strcmp(a->name, bars[i].name) == 0) {
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    if (strcmp(a->name, contact_arrays[i].cotangent) == 0) {
       return a->dimensions ? 0 : SAME_FOR_ALL;
     }
   }

@@ -1,3 +1,4 @@
+#include "core/contact_arrays.h"
 #include "core/inputs.h"
 #include "core/job.h"
 #include "core/outputs.h"
@@ -86,24 +87,24 @@ static exit_code compute(jvp *v)
 static exit_code take_memory(jvp *v)
 {
   const size_t poses = v->job.poses.count, contacts = v->job.session.layout.contacts;
-  size_t points = 0;
-  if (!multiply(contacts, 3, 1, &points)) {
-    return report(EXIT_RUN, "%zu contacts a pose are too many", contacts);
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const contact_array *o = &contact_arrays[i];
+    size_t numbers = 0;
+    void *array = NULL;
+    if (!multiply(contacts, o->components, 1, &numbers)) {
+      return report(EXIT_RUN, "%zu contacts a pose are too many", contacts);
+    }
+    CLI_TRY(job_reals(&v->job, poses, numbers, &array));
+    put_array(&v->tangents, o->in_tangents, array);
   }
-  CLI_TRY(job_reals(&v->job, poses, points, &v->tangents.p));
-  CLI_TRY(job_reals(&v->job, poses, contacts, &v->tangents.d));
-  CLI_TRY(job_reals(&v->job, poses, points, &v->tangents.n));
-  CLI_TRY(job_reals(&v->job, poses, contacts, &v->tangents.activity));
-  return job_reals(&v->job, poses, contacts, &v->tangents.weight);
+  return EXIT_GOOD;
 }
 
 static void free_memory(jvp *v)
 {
-  free(v->tangents.p);
-  free(v->tangents.d);
-  free(v->tangents.n);
-  free(v->tangents.activity);
-  free(v->tangents.weight);
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    free(array_in(&v->tangents, contact_arrays[i].in_tangents));
+  }
   v->tangents = (abut_tangents){0};
 }
 
@@ -111,12 +112,12 @@ static void add_outputs(const jvp *v, outputs *l)
 {
   const session *s = &v->job.session;
   const size_t poses = v->job.poses.count, contacts = s->layout.contacts;
-  const abut_tangents *t = &v->tangents;
-  outputs_add(l, "jvp_p", real_type(s), t->p, 3, poses, contacts, 3);
-  outputs_add(l, "jvp_d", real_type(s), t->d, 2, poses, contacts, 0);
-  outputs_add(l, "jvp_n", real_type(s), t->n, 3, poses, contacts, 3);
-  outputs_add(l, "jvp_activity", real_type(s), t->activity, 2, poses, contacts, 0);
-  outputs_add(l, "jvp_weight", real_type(s), t->weight, 2, poses, contacts, 0);
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const contact_array *o = &contact_arrays[i];
+    const bool vector = o->components > 1;
+    outputs_add(l, o->tangent, real_type(s), array_in(&v->tangents, o->in_tangents), vector ? 3 : 2,
+                poses, contacts, vector ? o->components : 0);
+  }
   outputs_add(l, "status", ABUT_ARRAY_UINT8, v->job.batch.status, 1, poses, 0, 0);
 }
 

@@ -1,47 +1,18 @@
 #include "pair/contacts_store.h"
 
+#include "core/contact_arrays.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define REALS 9 /* all outputs of one contact */
-
-/* One output of a contact: its array in a batch, in a compact list, and in a file. */
-typedef struct output {
-  const char *name, *compact_name;
-  size_t components;
-  size_t offsets[2]; /* IN_BATCH, IN_LIST */
-} output;
-
-enum { IN_BATCH, IN_LIST };
-
-#define OUTPUT(member, components)                                 \
-  {                                                                \
-#member, "compact_" #member, components,                       \
-    {                                                              \
-      offsetof(abut_batch, member), offsetof(abut_compact, member) \
-    }                                                              \
-  }
-
-static const output all_outputs[] = {OUTPUT(p, 3), OUTPUT(d, 1), OUTPUT(n, 3), OUTPUT(activity, 1),
-                                     OUTPUT(weight, 1)};
-
-#define OUTPUTS (sizeof all_outputs / sizeof *all_outputs)
-
-static void *array_in(const void *of, const output *o, int where)
-{
-  void *array = NULL;
-  memcpy(&array, (const char *)of + o->offsets[where], sizeof array);
-  return array;
-}
-
 /* Gives each output `count` contacts of a block. */
 static void share_block(abut_batch *to, size_t count, size_t real, char *at)
 {
   for (size_t i = 0; i < OUTPUTS; ++i) {
-    memcpy((char *)to + all_outputs[i].offsets[IN_BATCH], &at, sizeof at);
-    at += all_outputs[i].components * count * real;
+    put_array(to, contact_arrays[i].in_batch, at);
+    at += contact_arrays[i].components * count * real;
   }
 }
 
@@ -53,12 +24,12 @@ exit_code store_dense(contacts_store *c, const session *s)
     return report(EXIT_RUN, "%zu poses of %zu contacts are too many; --compact T keeps the active",
                   c->batch.count, s->layout.contacts);
   }
-  c->block = multiply(count, REALS, real, &bytes) ? malloc(bytes ? bytes : 1) : NULL;
+  c->block = multiply(count, COMPACT_REALS, real, &bytes) ? malloc(bytes ? bytes : 1) : NULL;
   if (!c->block) {
     return report(EXIT_RUN,
                   "no memory for %zu contacts of %zu bytes; --compact T keeps the active "
                   "ones alone",
-                  count, REALS * real);
+                  count, COMPACT_REALS * real);
   }
   share_block(&c->batch, count, real, c->block);
   return EXIT_GOOD;
@@ -135,9 +106,9 @@ static void add_dense(outputs *l, const contacts_store *c, const session *s)
   const abut_batch *b = &c->batch;
   const size_t contacts = s->layout.contacts;
   for (size_t i = 0; i < OUTPUTS; ++i) {
-    const output *o = &all_outputs[i];
+    const contact_array *o = &contact_arrays[i];
     const bool vector = o->components > 1;
-    outputs_add(l, o->name, real, array_in(b, o, IN_BATCH), vector ? 3 : 2, b->count, contacts,
+    outputs_add(l, o->name, real, array_in(b, o->in_batch), vector ? 3 : 2, b->count, contacts,
                 vector ? o->components : 0);
   }
 }
@@ -165,9 +136,9 @@ static void add_compact(outputs *l, const contacts_store *c, const session *s)
   outputs_add_of(l, OUTPUT_OF_ENTRIES, "compact_feature", ABUT_ARRAY_UINT32, list->feature, 2,
                  list->count, 2, 0);
   for (size_t i = 0; i < OUTPUTS; ++i) {
-    const output *o = &all_outputs[i];
+    const contact_array *o = &contact_arrays[i];
     const bool vector = o->components > 1;
-    outputs_add_of(l, OUTPUT_OF_ENTRIES, o->compact_name, real, array_in(list, o, IN_LIST),
+    outputs_add_of(l, OUTPUT_OF_ENTRIES, o->compact, real, array_in(list, o->in_list),
                    vector ? 2 : 1, list->count, vector ? o->components : 0, 0);
   }
   outputs_add_of(l, OUTPUT_ONCE, "compact_threshold", ABUT_ARRAY_FLOAT64, &list->threshold, 1, 1, 0,

@@ -12,7 +12,8 @@
 /* The largest step, relative to the shortest length of the smoothing. */
 #define STEP_SHARE 0.04
 
-static const char *const output_names[OUTPUT_COUNT] = {"p", "d", "n", "activity", "weight"};
+#define OUTPUT_NAME(member, id, reals) #member
+static const char *const output_names[OUTPUTS] = {CONTACT_OUTPUTS(OUTPUT_NAME, AND_COMMA)};
 
 /* A row's label, and what it is compared with. */
 static const struct {

@@ -2,17 +2,16 @@
 #ifndef ABUT_CLI_GRADCHECK_GRADCHECK_H
 #define ABUT_CLI_GRADCHECK_GRADCHECK_H
 
+#include "core/contact_arrays.h"
 #include "core/job.h"
 #include "dev/gradcheck/quotients.h"
 #include "core/reductions.h"
 
-#define OUTPUT_COUNT 5 /* p, d, n, activity, weight */
-
 /* Which tally of a gradcheck; an output or a reduction is added to the first four. */
 enum {
   CHECK_JVP,
-  CHECK_VJP = CHECK_JVP + OUTPUT_COUNT,
-  CHECK_GRADIENT = CHECK_VJP + OUTPUT_COUNT,
+  CHECK_VJP = CHECK_JVP + OUTPUTS,
+  CHECK_GRADIENT = CHECK_VJP + OUTPUTS,
   CHECK_HESSIAN = CHECK_GRADIENT + REDUCTION_COUNT,
   CHECK_JACOBIAN = CHECK_HESSIAN + REDUCTION_COUNT,
   CHECKS

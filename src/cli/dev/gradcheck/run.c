@@ -14,15 +14,12 @@
 #define ROUNDS 4
 #define SHORTER 8.0
 
-/* Numbers a contact. */
-static const size_t output_widths[OUTPUT_COUNT] = {3, 1, 3, 1, 1};
-
 /* All that is differentiated, at `count` poses. */
 typedef struct evaluation {
   size_t count;
   double *memory;
   double *pose[2];
-  double *output[OUTPUT_COUNT];
+  double *output[OUTPUTS];
   double *value[REDUCTION_COUNT];
   double *gradient[REDUCTION_COUNT][2];
 } evaluation;
@@ -45,13 +42,13 @@ typedef struct block {
   double *span;                        /* (STEPS, count) */
   double *scale;                       /* (count) */
   double *tangent[2];                  /* (count, width) */
-  double *output[OUTPUT_COUNT];        /* derivatives along the column */
+  double *output[OUTPUTS];             /* derivatives along the column */
   double *product[REDUCTION_COUNT][2]; /* Hessians times tangent */
   entry *entries[CHECK_JACOBIAN];      /* of the column */
   double shrink;                       /* of its steps in this round */
-  double *cotangent[OUTPUT_COUNT];
-  double *vjp[OUTPUT_COUNT][2];
-  double *inner;    /* (OUTPUT_COUNT, 2 * width, count): cotangents times columns */
+  double *cotangent[OUTPUTS];
+  double *vjp[OUTPUTS][2];
+  double *inner;    /* (OUTPUTS, 2 * width, count): cotangents times columns */
   double *jacobian; /* (count * contacts, 8, 2 * width) */
   double *memory;
   entry *entry_memory;
@@ -75,8 +72,8 @@ static size_t carve_evaluation(evaluation *e, double **at, size_t contacts, size
   for (int i = 0; i < 2; ++i) {
     carve(at, &total, e->count * width, &e->pose[i]);
   }
-  for (int k = 0; k < OUTPUT_COUNT; ++k) {
-    carve(at, &total, e->count * contacts * output_widths[k], &e->output[k]);
+  for (int k = 0; k < OUTPUTS; ++k) {
+    carve(at, &total, e->count * contacts * contact_arrays[k].components, &e->output[k]);
   }
   for (int k = 0; k < REDUCTION_COUNT; ++k) {
     carve(at, &total, e->count, &e->value[k]);
@@ -99,13 +96,13 @@ static size_t carve_block(block *b, double **at)
       carve(at, &total, poses, &b->product[k][i]);
     }
   }
-  for (int k = 0; k < OUTPUT_COUNT; ++k) {
-    carve(at, &total, rows * output_widths[k], &b->output[k]);
-    carve(at, &total, rows * output_widths[k], &b->cotangent[k]);
+  for (int k = 0; k < OUTPUTS; ++k) {
+    carve(at, &total, rows * contact_arrays[k].components, &b->output[k]);
+    carve(at, &total, rows * contact_arrays[k].components, &b->cotangent[k]);
     carve(at, &total, poses, &b->vjp[k][0]);
     carve(at, &total, poses, &b->vjp[k][1]);
   }
-  carve(at, &total, OUTPUT_COUNT * 2 * poses, &b->inner);
+  carve(at, &total, OUTPUTS * 2 * poses, &b->inner);
   carve(at, &total, rows * 16 * b->width, &b->jacobian);
   return total;
 }
@@ -114,7 +111,7 @@ static size_t carve_block(block *b, double **at)
 static size_t entry_count(const block *b, int check)
 {
   if (check < CHECK_VJP) {
-    return b->contacts * output_widths[check - CHECK_JVP];
+    return b->contacts * contact_arrays[check - CHECK_JVP].components;
   }
   return check < CHECK_GRADIENT ? 0 : check < CHECK_HESSIAN ? 1 : 2 * b->width;
 }
@@ -169,11 +166,9 @@ static abut_batch batch_of(const block *b, const evaluation *e)
 static exit_code evaluate_values(const block *b, evaluation *e)
 {
   abut_batch batch = batch_of(b, e);
-  batch.p = e->output[0];
-  batch.d = e->output[1];
-  batch.n = e->output[2];
-  batch.activity = e->output[3];
-  batch.weight = e->output[4];
+  for (int k = 0; k < OUTPUTS; ++k) {
+    put_array(&batch, contact_arrays[k].in_batch, e->output[k]);
+  }
   for (int k = 0; k < REDUCTION_COUNT; ++k) {
     want_reduction(&batch, (abut_reduction)k, e->value[k]);
   }
@@ -190,15 +185,11 @@ static exit_code evaluate_gradient(const block *b, evaluation *e, abut_reduction
 /* One output's cotangents at a time, so that none hides another's error. */
 static exit_code pull_back(block *b)
 {
-  for (int k = 0; k < OUTPUT_COUNT; ++k) {
-    const size_t numbers = b->count * b->contacts * output_widths[k];
+  for (int k = 0; k < OUTPUTS; ++k) {
+    const size_t numbers = b->count * b->contacts * contact_arrays[k].components;
     const abut_gradients to = {b->vjp[k][0], b->vjp[k][1]};
-    const double *bar = b->cotangent[k];
-    const abut_cotangents bars = {.p = k == 0 ? bar : NULL,
-                                  .d = k == 1 ? bar : NULL,
-                                  .n = k == 2 ? bar : NULL,
-                                  .activity = k == 3 ? bar : NULL,
-                                  .weight = k == 4 ? bar : NULL};
+    abut_cotangents bars = {0};
+    put_array(&bars, contact_arrays[k].in_cotangents, b->cotangent[k]);
     for (size_t i = 0; i < numbers; ++i) {
       b->cotangent[k][i] = random_normal(&b->g->random);
     }
@@ -272,8 +263,8 @@ static size_t compare(const block *b, int check, size_t pose, size_t first, cons
 static size_t compare_outputs(const block *b)
 {
   size_t left = 0;
-  for (int k = 0; k < OUTPUT_COUNT; ++k) {
-    const size_t size = b->contacts * output_widths[k];
+  for (int k = 0; k < OUTPUTS; ++k) {
+    const size_t size = b->contacts * contact_arrays[k].components;
     for (size_t pose = 0; pose < b->count; ++pose) {
       const double *along = b->output[k] + pose * size;
       left += compare(b, CHECK_JVP + k, pose, 0, b->middle.output[k], b->moved.output[k], size,
@@ -314,8 +305,8 @@ static size_t compare_hessian(const block *b, abut_reduction k)
 
 static void multiply_cotangents(const block *b)
 {
-  for (int k = 0; k < OUTPUT_COUNT; ++k) {
-    const size_t size = b->contacts * output_widths[k];
+  for (int k = 0; k < OUTPUTS; ++k) {
+    const size_t size = b->contacts * contact_arrays[k].components;
     for (size_t pose = 0; pose < b->count; ++pose) {
       double sum = 0.0;
       for (size_t i = pose * size; i < (pose + 1) * size; ++i) {
@@ -338,12 +329,14 @@ static double largest_of_blocks(const block *b, size_t pose, size_t first_row, s
   return most;
 }
 
+#define FIRST_ROW(member, id, reals) VALUE_##id
+
 static void compare_jacobian(const block *b)
 {
-  static const size_t first_rows[] = {0, 3, 4, 7}; /* a block has no row of weights */
+  static const size_t first_rows[] = {LISTED_OUTPUTS(FIRST_ROW, AND_COMMA)};
   const size_t columns = 2 * b->width;
   for (size_t k = 0; k < sizeof first_rows / sizeof *first_rows; ++k) {
-    const size_t width = output_widths[k], size = b->contacts * width;
+    const size_t width = contact_arrays[k].components, size = b->contacts * width;
     for (size_t pose = 0; pose < b->count; ++pose) {
       const double *along = b->output[k] + pose * size;
       const double scale =
@@ -360,7 +353,7 @@ static void compare_jacobian(const block *b)
 /* When all columns' inner products are there. */
 static void compare_pulled_back(block *b)
 {
-  for (int k = 0; k < OUTPUT_COUNT; ++k) {
+  for (int k = 0; k < OUTPUTS; ++k) {
     for (size_t pose = 0; pose < b->count; ++pose) {
       const double *g[2] = {b->vjp[k][0] + pose * b->width, b->vjp[k][1] + pose * b->width};
       const double scale = fmax(largest(g[0], b->width), largest(g[1], b->width));
@@ -418,11 +411,10 @@ static exit_code differentiate(block *b)
 {
   const abut_pair pair = b->g->job->session.pair;
   const abut_pose_tangents along = {b->tangent[0], b->tangent[1]};
-  const abut_tangents to = {.p = b->output[0],
-                            .d = b->output[1],
-                            .n = b->output[2],
-                            .activity = b->output[3],
-                            .weight = b->output[4]};
+  abut_tangents to = {0};
+  for (int i = 0; i < OUTPUTS; ++i) {
+    put_array(&to, contact_arrays[i].in_tangents, b->output[i]);
+  }
   const abut_reduction k = b->stage->reduction;
   const abut_gradients products = {b->product[k][0], b->product[k][1]};
   abut_batch batch = batch_of(b, &b->middle);
