@@ -34,7 +34,7 @@ _abut()
     --kind) word='pt ee' ;;
     --method) word='certified additive' ;;
     --full-hessian) word='1 2 both' ;;
-    --reduce) word='distance soft-distance mean-distance activity energy soft-minimum' ;;
+    --reduce) word=$(abut gradient --reduce '' 2>&1 | sed -n 's/.*possible: //p' | tr -d ,) ;;
     --models) word='cone lcp spring' ;;
     --lanes) word='1 4 8 16' ;;
     --device) word='all cpu gpu host pocl' ;;

@@ -18,6 +18,7 @@ abut_status abutpy_contacts(abut_pair pair, size_t count, abut_pose_kind kind, c
                             const void *pose2, void *p, void *d, void *n, void *activity,
                             void *status);
 const char *abutpy_outputs(void);
+const char *abutpy_reductions(void);
 bool abutpy_is_inside(void);
 bool abutpy_go_on(size_t done, size_t total, void *user);
 bool abutpy_field_goes_on(void *user, const char *what, double share);

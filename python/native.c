@@ -2,6 +2,7 @@
  * question whether to go on. Compiled into the module that cffi writes. */
 #include "calls.h"
 #include "geometry/outputs.h"
+#include "geometry/reductions.h"
 
 /* The table of outputs: names and how many reals a contact has. The first line has those of lists.
  */
@@ -9,6 +10,13 @@
 static const char *abutpy_outputs(void)
 {
   return LISTED_OUTPUTS(OUTPUT_LINE, AND_NOTHING) "\n" WHOLE_OUTPUTS(OUTPUT_LINE, AND_NOTHING);
+}
+
+/* Names of the reductions with a gradient, by abut_reduction, and behind them of the others. */
+#define REDUCTION_NAME(member, id, word, file, over, bars, reads) #member " "
+static const char *abutpy_reductions(void)
+{
+  return ALL_REDUCTIONS(REDUCTION_NAME);
 }
 
 static _Thread_local int inside;

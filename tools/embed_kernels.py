@@ -57,7 +57,7 @@ def suite_of(root, module):
 def listed(source):
     """The text with the arguments that kernels have for each output (geometry/outputs.h) written out: their number is
     read off the text."""
-    table = re.findall(r"\bOUTPUT\((\w+), [A-Z]\w*, \d+\)", source)
+    table = dict.fromkeys(re.findall(r"\bOUTPUT\((\w+), [A-Z]\w*, \d+\)", source))
     for name, macro in re.findall(r"^#define (OUTPUT_\w+) CONTACT_OUTPUTS\((\w+), AND_COMMA\)$", source, flags=re.M):
         form = re.search(rf"^#define {macro}\(member, id, reals\) (.*)$", source, flags=re.M)[1]
         arguments = ", ".join(re.sub(r"\bmember(##)?", member, form) for member in table)

@@ -5,6 +5,7 @@
 
 #include "geometry/families.h"
 #include "geometry/outputs.h"
+#include "geometry/reductions.h"
 
 // A body's head, integers: how many primitives are added and how many subtracted, an entry for each
 // operation and family, and then ranges.
@@ -288,14 +289,6 @@
 
 // Where the entries of a pose begin by kind, and where they end.
 #define SEGMENT_INTS 5
-
-// The reductions of a pose: mean distance, activity, energy, least distance of vertices, soft
-// minimum, least distance of all contacts, soft distance.
-#define REDUCED_REALS 7
-#define REDUCED_ACTIVITY 1
-#define REDUCED_ENERGY 2
-#define REDUCED_DISTANCE 5
-#define REDUCED_SOFT_DISTANCE 6
 
 // Bits of a pose's status. With one of POSE_REJECTED there are no results. With POSE_DEEP contacts
 // that count have less than half of the depth that middles or other contacts show, and that is more

@@ -23,9 +23,8 @@ OUTPUTS, _MORE = (tuple(line[::2]) for line in _lines)  # unless others are aske
 ALL_OUTPUTS = (*OUTPUTS, *_MORE)
 TAILS = {name: (int(reals),) if reals != "1" else () for line in _lines  # axes behind the contacts'
          for name, reals in zip(line[::2], line[1::2])}
-REDUCTIONS = {"mean_distance": 0, "activity": 1, "energy": 2, "soft_minimum": 3, "distance": 4,
-              "soft_distance": 5}
-VALUES = (*REDUCTIONS, "minimum_distance")
+VALUES = tuple(ffi.string(lib.abutpy_reductions()).decode().split())
+REDUCTIONS = {name: number for number, name in enumerate(VALUES) if name != "minimum_distance"}
 MOVING = {"both": 0, 1: 1, 2: 2}
 SAME = ffi.new("abut_pair *")[0]
 

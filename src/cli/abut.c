@@ -131,10 +131,9 @@ static const command commands[] = {
   {"gradient", COMMAND_GRADIENT, " A B", " --poses P --reduce NAME -o OUT.npz",
    "compute gradients with respect to poses or shapes",
    "Computes at every pose the gradient of one number with respect to both bodies' poses: of a\n"
-   "reduction of the contacts (--reduce distance, soft-distance, mean-distance, activity, energy\n"
-   "or soft-minimum), or of all outputs times cotangents (--cotangents C.npz with p_bar, d_bar,\n"
-   "n_bar, activity_bar, weight_bar, of which any may be missing). One of --reduce, "
-   "--mean-distance and --cotangents is needed.\n"
+   "reduction of the contacts (--reduce), or of all outputs times cotangents (--cotangents C.npz\n"
+   "with p_bar and so on, of which any may be missing). One of --reduce, --mean-distance and\n"
+   "--cotangents is needed.\n"
    "With --by shape it is with respect to what describes both bodies instead, vertices and "
    "primitives,\n"
    "summed over all poses.",

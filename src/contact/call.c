@@ -8,7 +8,7 @@
 #include "contact/outputs.h"
 #include <string.h>
 
-#define COOKIE 0xab070105u
+#define COOKIE (0xab070106u ^ (uint32_t)sizeof(abut_batch)) /* another where the struct grows */
 /* Chunks begin at multiples of so many poses, where any device can address a part of the caller's
  * arrays. */
 #define ALIGNED_POSES 128
@@ -21,28 +21,26 @@ abut_batch abut_default_batch(void)
   return b;
 }
 
-static bool wants_reductions(const abut_reductions *r)
+#define REDUCTION_OVER(member, id, word, file, over, bars, reads) 1 << over,
+
+/* Returns over which contacts (OVER_*) reductions are wanted, as bits. */
+static int reductions_over(const abut_reductions *r)
 {
+  static const int over[REDUCED_REALS] = {ALL_REDUCTIONS(REDUCTION_OVER)};
   void *arrays[REDUCED_REALS];
+  int bits = 0;
   list_reductions(r, arrays);
   for (size_t i = 0; i < REDUCED_REALS; ++i) {
-    if (arrays[i]) {
-      return true;
-    }
+    bits |= arrays[i] ? over[i] : 0;
   }
-  return false;
-}
-
-/* Tells whether reductions are wanted that are made of weights, which the others do without. */
-static bool wants_distances(const abut_reductions *r)
-{
-  return r->distance || r->soft_distance;
+  return bits;
 }
 
 static wanted wanted_of(const abut_batch *b)
 {
-  wanted w = {.reduced = wants_reductions(&b->reductions),
-              .distances = wants_distances(&b->reductions),
+  const int over = reductions_over(&b->reductions);
+  wanted w = {.reduced = over != 0,
+              .distances = (over & 1 << OVER_WEIGHED) != 0,
               .compact = b->compact != NULL};
   w.arrays = outputs_given(OUTPUT_BATCH, b) | outputs_given(OUTPUT_LIST, b->compact);
   w.arrays |= w.compact && b->compact->grows ? WANT_LISTED : 0;
@@ -89,8 +87,7 @@ static abut_status check_batch(const abut_batch *b)
  * by activity. */
 double call_cutoff(const run *r, const abut_batch *b)
 {
-  const abut_reductions *w = &b->reductions;
-  const bool others = w->mean_distance || w->minimum_distance || w->soft_minimum ||
+  const bool others = reductions_over(&b->reductions) & ~(1 << OVER_ACTIVE) ||
                       r->wanted.arrays & WANT_WHOLE;
   const bool sums = r->wanted.reduced || r->wanted.sum;
   if (!r->wanted.active || outputs_given(OUTPUT_BATCH, b) || others || !(b->compact || sums)) {

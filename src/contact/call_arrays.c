@@ -3,12 +3,12 @@
 #include "contact/call.h"
 #include <string.h>
 
+#define REDUCTION_ARRAY(member, id, word, file, over, bars, reads) r->member,
+
 /* Lists the arrays of a batch's reductions in the order of their numbers in SCRATCH_REDUCED. */
 void list_reductions(const abut_reductions *r, void *arrays[REDUCED_REALS])
 {
-  void *const all[REDUCED_REALS] = {r->mean_distance,    r->activity,     r->energy,
-                                    r->minimum_distance, r->soft_minimum, r->distance,
-                                    r->soft_distance};
+  void *const all[REDUCED_REALS] = {ALL_REDUCTIONS(REDUCTION_ARRAY)};
   memcpy(arrays, all, sizeof all);
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE 0xab071205u
+#define COOKIE (0xab071206u ^ (uint32_t)sizeof(abut_compact)) /* another where it grows */
 
 abut_status compact_list_check(const abut_compact *l)
 {

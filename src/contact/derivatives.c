@@ -155,22 +155,29 @@ static abut_status make_shared_bar(const run *r, double value, buffer **out)
   return status;
 }
 
+#define SLOPE(member, id, word, file, over_, bars_, reads_) \
+  [ABUT_REDUCE_##id] = {.over = (over_), .bars = (bars_), .reads = (reads_)},
+
+#define SAME_NUMBER(member, id, word, file, over_, bars_, reads_) \
+  _Static_assert((int)ABUT_REDUCE_##id == (int)REDUCED_##id, "the table is in this order");
+SLOPED_REDUCTIONS(SAME_NUMBER)
+
+static const struct {
+  int over, bars, reads;
+} slopes[REDUCTIONS_SLOPED] = {SLOPED_REDUCTIONS(SLOPE)};
+
 void prepare_reduction(run *values, run *r, abut_reduction reduction)
 {
-  static const int bars[] = {WANT_D, WANT_ACTIVITY, WANT_D | WANT_ACTIVITY,
-                             WANT_D, WANT_D,        WANT_D | WANT_WEIGHT};
-  static const int reads[] = {
-    0, 0, WANT_D | WANT_ACTIVITY, WANT_D, WANT_D | WANT_WEIGHT, WANT_D | WANT_WEIGHT};
-  if (reduction == ABUT_REDUCE_SOFT_MINIMUM) {
+  const int over = slopes[reduction].over;
+  if (over == OVER_VERTICES) {
     values->wanted.vertices_alone = !values->wanted.arrays && !values->wanted.reduced;
     r->wanted.vertices_alone = r != values || values->wanted.vertices_alone;
   }
-  const bool of_weights = reduction == ABUT_REDUCE_DISTANCE ||
-                          reduction == ABUT_REDUCE_SOFT_DISTANCE;
+  const bool of_weights = over == OVER_WEIGHED;
   values->wanted.middles = values->wanted.middles || of_weights;
   r->wanted.middles_back = of_weights;
-  values->wanted.arrays |= reads[reduction];
-  r->wanted.cotangents = bars[reduction];
+  values->wanted.arrays |= slopes[reduction].reads;
+  r->wanted.cotangents = slopes[reduction].bars;
   r->wanted.shared_d = reduction == ABUT_REDUCE_MEAN_DISTANCE;
   r->wanted.shared_activity = reduction == ABUT_REDUCE_ACTIVITY;
 }
@@ -247,7 +254,7 @@ static const operation reduction_operation = {.base = &poses_operation,
 
 abut_status check_reduction(abut_reduction reduction)
 {
-  return (int)reduction >= ABUT_REDUCE_MEAN_DISTANCE && reduction <= ABUT_REDUCE_SOFT_DISTANCE
+  return (int)reduction >= 0 && (int)reduction < REDUCTIONS_SLOPED
            ? ABUT_SUCCESS
            : fail(ABUT_ERROR_ARGUMENT, "there is no reduction %d", (int)reduction);
 }
@@ -257,8 +264,8 @@ abut_status check_reduction(abut_reduction reduction)
 static bool sums_active(const call *c, abut_pair derivatives, abut_reduction reduction)
 {
   const abut_batch *b = c->batch;
-  return (reduction == ABUT_REDUCE_ACTIVITY || reduction == ABUT_REDUCE_ENERGY) &&
-         !has_pair(derivatives) && !b->derivatives && !b->compact;
+  return slopes[reduction].over == OVER_ACTIVE && !has_pair(derivatives) && !b->derivatives &&
+         !b->compact;
 }
 
 static abut_status run_reduction(call *c, const abut_reduction *reduction)

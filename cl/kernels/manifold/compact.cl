@@ -60,11 +60,11 @@ KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL con
     GLOBAL real *row = ROW(out, pose, REDUCED_REALS);
     real t[LANES];
     lane_store(lane_log2(lane_lit(soft)), t);
-    row[0] = sum_d / (real)contacts + poison;
-    row[1] = sum_a + poison;
-    row[2] = energy + poison;
-    row[3] = least + poison;
-    row[4] = least - c->penetration * LN2 * t[0] + poison;
+    row[REDUCED_MEAN_DISTANCE] = sum_d / (real)contacts + poison;
+    row[REDUCED_ACTIVITY] = sum_a + poison;
+    row[REDUCED_ENERGY] = energy + poison;
+    row[REDUCED_MINIMUM_DISTANCE] = least + poison;
+    row[REDUCED_SOFT_MINIMUM] = least - c->penetration * LN2 * t[0] + poison;
   }
 }
 

@@ -239,7 +239,7 @@ ADJOINT_KERNEL void edge_contacts_adjoint(
     active ? FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c, &bar, 1)
            : FN(edge_pair_adjoint)(in.e1, in.e2, in.con, in.m1, in.m2, &in.at, c, &bar, 0);
   wrench relative = no_wrench(), carried = relative;
-  if (have & WANT_N) {
+  if (have & WANT_NORMALS) {
     twist_pair(in.e1, in.e2, in.m1, in.m2, &r, &carried);
   }
   own_fields_adjoint(&in, NUMS(own1, pose, jet) + first, NUMS(own2, pose, jet) + first, to_2,

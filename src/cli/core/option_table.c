@@ -1,4 +1,5 @@
 #include "core/option_table.h"
+#include "core/reductions.h"
 
 /* Commands that write arrays; that take --chunk and --lanes; that take two bodies. */
 #define ARRAY_COMMANDS (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN)
@@ -179,9 +180,8 @@ const option_entry option_table[OPTION_COUNT] = {
   [OPTION_RECORD] = {"record", "K", 0, COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_COMPARE,
                      "keep every K-th state, the first and the last (1); of gradients: every\n"
                      "                             K-th has a cotangent"},
-  [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT,
-                     "gradient of distance, soft-distance, mean-distance, activity, energy or\n"
-                     "                             soft-minimum"},
+  [OPTION_REDUCE] = {"reduce", "NAME", 0, COMMAND_GRADIENT, "gradient of", reduction_names,
+                     REDUCTIONS_SLOPED},
   [OPTION_RESUME] = {"resume", NULL, 0, SHARD_COMMANDS,
                      "of a folder: compute what an earlier run has not finished, alone"},
   [OPTION_SAMPLES] =

@@ -9,6 +9,8 @@ typedef struct option_entry {
   char letter;                /* or 0 */
   int commands;
   const char *help;
+  const char *const *words; /* NULL, or which ones the help ends with */
+  size_t word_count;
 } option_entry;
 
 extern const option_entry option_table[OPTION_COUNT];

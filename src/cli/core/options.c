@@ -7,12 +7,26 @@
 
 /* getopt's code of option 0; above every character. */
 #define FIRST_CODE 256
+#define HELP_COLUMN 29 /* where the help of options begins */
 
 const char *option_name(option_id id)
 {
   static char name[32];
   snprintf(name, sizeof name, "--%s", option_table[id].name);
   return name;
+}
+
+/* Prints the words of an option behind its help, in lines of at most 100 columns. */
+static void print_words(const char *help, const char *const *words, size_t count)
+{
+  size_t column = HELP_COLUMN + strlen(help);
+  for (size_t i = 0; i < count; ++i) {
+    const char *after = i + 2 < count ? "," : i + 2 == count ? " or" : "";
+    const size_t width = strlen(words[i]) + strlen(after);
+    const bool fits = column + 1 + width <= 100;
+    printf("%s%*s%s%s", fits ? " " : "\n", fits ? 0 : HELP_COLUMN, "", words[i], after);
+    column = fits ? column + 1 + width : HELP_COLUMN + width;
+  }
 }
 
 void print_options(const command *c)
@@ -28,7 +42,9 @@ void print_options(const command *c)
     snprintf(left, sizeof left, "%s--%s%s%s", letter, option_table[i].name,
              option_table[i].metavar ? " " : "",
              option_table[i].metavar ? option_table[i].metavar : "");
-    printf("  %-26s %s%s\n", left, option_table[i].help, i == OPTION_OUTPUT ? c->output : "");
+    printf("  %-26s %s%s", left, option_table[i].help, i == OPTION_OUTPUT ? c->output : "");
+    print_words(option_table[i].help, option_table[i].words, option_table[i].word_count);
+    printf("\n");
   }
 }
 

@@ -1,34 +1,13 @@
 #include "core/reductions.h"
 
-const char *const reduction_names[REDUCTION_COUNT] = {[ABUT_REDUCE_MEAN_DISTANCE] = "mean-distance",
-                                                      [ABUT_REDUCE_ACTIVITY] = "activity",
-                                                      [ABUT_REDUCE_ENERGY] = "energy",
-                                                      [ABUT_REDUCE_SOFT_MINIMUM] = "soft-minimum",
-                                                      [ABUT_REDUCE_DISTANCE] = "distance",
-                                                      [ABUT_REDUCE_SOFT_DISTANCE] =
-                                                        "soft-distance"};
+#define REDUCTION_NAME(member, id, word, file, over, bars, reads) [ABUT_REDUCE_##id] = word,
+#define REDUCTION_MEMBER(member, id, word, file, over, bars, reads) \
+  [ABUT_REDUCE_##id] = &batch->reductions.member,
+
+const char *const reduction_names[REDUCTIONS_SLOPED] = {SLOPED_REDUCTIONS(REDUCTION_NAME)};
 
 void want_reduction(abut_batch *batch, abut_reduction reduction, void *values)
 {
-  abut_reductions *r = &batch->reductions;
-  switch (reduction) {
-  case ABUT_REDUCE_MEAN_DISTANCE:
-    r->mean_distance = values;
-    break;
-  case ABUT_REDUCE_ACTIVITY:
-    r->activity = values;
-    break;
-  case ABUT_REDUCE_ENERGY:
-    r->energy = values;
-    break;
-  case ABUT_REDUCE_SOFT_MINIMUM:
-    r->soft_minimum = values;
-    break;
-  case ABUT_REDUCE_DISTANCE:
-    r->distance = values;
-    break;
-  case ABUT_REDUCE_SOFT_DISTANCE:
-    r->soft_distance = values;
-    break;
-  }
+  void **const places[REDUCTIONS_SLOPED] = {SLOPED_REDUCTIONS(REDUCTION_MEMBER)};
+  *places[reduction] = values;
 }

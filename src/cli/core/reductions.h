@@ -3,11 +3,10 @@
 #define ABUT_CLI_REDUCTIONS_H
 
 #include "core/cli.h"
-
-#define REDUCTION_COUNT 6
+#include "geometry/reductions.h"
 
 /* By abut_reduction. */
-extern const char *const reduction_names[REDUCTION_COUNT];
+extern const char *const reduction_names[REDUCTIONS_SLOPED];
 /* Where the batch's answers of this reduction go. */
 void want_reduction(abut_batch *batch, abut_reduction reduction, void *values);
 

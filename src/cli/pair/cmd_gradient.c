@@ -79,7 +79,7 @@ static exit_code read_reduction(gradient *g, const options *o)
 {
   const bool mean = o->value[OPTION_MEAN_DISTANCE], bar = o->value[OPTION_COTANGENTS];
   size_t word = ABUT_REDUCE_MEAN_DISTANCE;
-  CLI_TRY(option_word(o, OPTION_REDUCE, reduction_names, REDUCTION_COUNT, &word));
+  CLI_TRY(option_word(o, OPTION_REDUCE, reduction_names, REDUCTIONS_SLOPED, &word));
   if (o->value[OPTION_TEMPERATURE] && word != ABUT_REDUCE_SOFT_DISTANCE) {
     return usage_error(o->command, "--temperature is of --reduce soft-distance");
   }

@@ -1,6 +1,7 @@
 #include "pair/contacts_store.h"
 
 #include "core/contact_arrays.h"
+#include "geometry/reductions.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -55,20 +56,21 @@ exit_code store_pairs(contacts_store *c, const abut_poses *poses)
   return EXIT_GOOD;
 }
 
+/* Reductions that files have an array of. */
+#define KEEP_REDUCTION(member, id, word, file, over, bars, reads) \
+  r->member = *(file) ? at + REDUCED_##id * row : NULL;
+
 exit_code store_reductions(contacts_store *c, const session *s)
 {
   const size_t row = c->batch.count * real_bytes(s->precision);
-  c->reduced = calloc(c->batch.count ? c->batch.count : 1, REDUCTIONS * real_bytes(s->precision));
+  c->reduced =
+    calloc(c->batch.count ? c->batch.count : 1, REDUCED_REALS * real_bytes(s->precision));
   if (!c->reduced) {
     return report(EXIT_RUN, "no memory for the numbers of %zu poses", c->batch.count);
   }
   char *at = c->reduced;
-  c->batch.reductions.minimum_distance = at + REDUCTION_LEAST * row;
-  c->batch.reductions.soft_minimum = at + REDUCTION_SOFT * row;
-  c->batch.reductions.energy = at + REDUCTION_ENERGY * row;
-  c->batch.reductions.activity = at + REDUCTION_ACTIVITY * row;
-  c->batch.reductions.distance = at + REDUCTION_DISTANCE * row;
-  c->batch.reductions.soft_distance = at + REDUCTION_SOFT_DISTANCE * row;
+  abut_reductions *r = &c->batch.reductions;
+  ALL_REDUCTIONS(KEEP_REDUCTION)
   return EXIT_GOOD;
 }
 
@@ -113,16 +115,16 @@ static void add_dense(outputs *l, const contacts_store *c, const session *s)
   }
 }
 
+#define ADD_REDUCTION(member, id, word, file, over, bars, reads)    \
+  if (*(file)) {                                                    \
+    outputs_add(l, file, real, r->member, 1, c->batch.count, 0, 0); \
+  }
+
 static void add_reductions(outputs *l, const contacts_store *c, const session *s)
 {
   const abut_array_type real = real_type(s);
   const abut_reductions *r = &c->batch.reductions;
-  outputs_add(l, "distance", real, r->distance, 1, c->batch.count, 0, 0);
-  outputs_add(l, "soft_distance", real, r->soft_distance, 1, c->batch.count, 0, 0);
-  outputs_add(l, "minimum_distance", real, r->minimum_distance, 1, c->batch.count, 0, 0);
-  outputs_add(l, "soft_minimum", real, r->soft_minimum, 1, c->batch.count, 0, 0);
-  outputs_add(l, "energy", real, r->energy, 1, c->batch.count, 0, 0);
-  outputs_add(l, "activity_sum", real, r->activity, 1, c->batch.count, 0, 0);
+  ALL_REDUCTIONS(ADD_REDUCTION)
 }
 
 static void add_compact(outputs *l, const contacts_store *c, const session *s)

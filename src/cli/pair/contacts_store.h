@@ -15,19 +15,8 @@ typedef struct contacts_store {
   pair_list pairs;   /* of --pairs */
   uint32_t *own;     /* with them: each pose's number of contacts */
   uint32_t *numbers; /* of layouts, as arrays have them */
-  void *reduced;     /* REDUCTIONS numbers a pose, one array after the other */
+  void *reduced;     /* REDUCED_REALS numbers a pose, one array after the other */
 } contacts_store;
-
-/* Per-pose numbers that are always written. */
-enum {
-  REDUCTION_DISTANCE,
-  REDUCTION_SOFT_DISTANCE,
-  REDUCTION_LEAST,
-  REDUCTION_SOFT,
-  REDUCTION_ENERGY,
-  REDUCTION_ACTIVITY,
-  REDUCTIONS
-};
 
 /* Room for all contacts of all poses. */
 exit_code store_dense(contacts_store *c, const session *s);

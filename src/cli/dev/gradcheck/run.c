@@ -20,8 +20,8 @@ typedef struct evaluation {
   double *memory;
   double *pose[2];
   double *output[OUTPUTS];
-  double *value[REDUCTION_COUNT];
-  double *gradient[REDUCTION_COUNT][2];
+  double *value[REDUCTIONS_SLOPED];
+  double *gradient[REDUCTIONS_SLOPED][2];
 } evaluation;
 
 /* What is compared at once. */
@@ -39,13 +39,13 @@ typedef struct block {
   size_t count, contacts, width; /* of the block, a pose, a pose's parameters */
   size_t column;                 /* the parameter in progress, of both bodies' 2 * width */
   evaluation middle, moved;
-  double *span;                        /* (STEPS, count) */
-  double *scale;                       /* (count) */
-  double *tangent[2];                  /* (count, width) */
-  double *output[OUTPUTS];             /* derivatives along the column */
-  double *product[REDUCTION_COUNT][2]; /* Hessians times tangent */
-  entry *entries[CHECK_JACOBIAN];      /* of the column */
-  double shrink;                       /* of its steps in this round */
+  double *span;                          /* (STEPS, count) */
+  double *scale;                         /* (count) */
+  double *tangent[2];                    /* (count, width) */
+  double *output[OUTPUTS];               /* derivatives along the column */
+  double *product[REDUCTIONS_SLOPED][2]; /* Hessians times tangent */
+  entry *entries[CHECK_JACOBIAN];        /* of the column */
+  double shrink;                         /* of its steps in this round */
   double *cotangent[OUTPUTS];
   double *vjp[OUTPUTS][2];
   double *inner;    /* (OUTPUTS, 2 * width, count): cotangents times columns */
@@ -75,7 +75,7 @@ static size_t carve_evaluation(evaluation *e, double **at, size_t contacts, size
   for (int k = 0; k < OUTPUTS; ++k) {
     carve(at, &total, e->count * contacts * contact_arrays[k].components, &e->output[k]);
   }
-  for (int k = 0; k < REDUCTION_COUNT; ++k) {
+  for (int k = 0; k < REDUCTIONS_SLOPED; ++k) {
     carve(at, &total, e->count, &e->value[k]);
     carve(at, &total, e->count * width, &e->gradient[k][0]);
     carve(at, &total, e->count * width, &e->gradient[k][1]);
@@ -92,7 +92,7 @@ static size_t carve_block(block *b, double **at)
   carve(at, &total, b->count, &b->scale);
   for (int i = 0; i < 2; ++i) {
     carve(at, &total, poses, &b->tangent[i]);
-    for (int k = 0; k < REDUCTION_COUNT; ++k) {
+    for (int k = 0; k < REDUCTIONS_SLOPED; ++k) {
       carve(at, &total, poses, &b->product[k][i]);
     }
   }
@@ -169,7 +169,7 @@ static exit_code evaluate_values(const block *b, evaluation *e)
   for (int k = 0; k < OUTPUTS; ++k) {
     put_array(&batch, contact_arrays[k].in_batch, e->output[k]);
   }
-  for (int k = 0; k < REDUCTION_COUNT; ++k) {
+  for (int k = 0; k < REDUCTIONS_SLOPED; ++k) {
     want_reduction(&batch, (abut_reduction)k, e->value[k]);
   }
   return report_status(abut_contacts(b->g->job->session.pair, &batch));
@@ -278,7 +278,7 @@ static size_t compare_gradients(const block *b)
 {
   const size_t side = b->column / b->width, at = b->column % b->width;
   size_t left = 0;
-  for (int k = 0; k < REDUCTION_COUNT; ++k) {
+  for (int k = 0; k < REDUCTIONS_SLOPED; ++k) {
     for (size_t pose = 0; pose < b->count; ++pose) {
       const double *g1 = b->middle.gradient[k][0] + pose * b->width;
       const double *g2 = b->middle.gradient[k][1] + pose * b->width;
@@ -489,7 +489,7 @@ static exit_code prepare(block *b)
   if (b->stage->kind == HESSIAN) {
     return evaluate_gradient(b, &b->middle, b->stage->reduction);
   }
-  for (int k = 0; k < REDUCTION_COUNT; ++k) {
+  for (int k = 0; k < REDUCTIONS_SLOPED; ++k) {
     CLI_TRY(evaluate_gradient(b, &b->middle, (abut_reduction)k));
   }
   return evaluate_values(b, &b->middle);
@@ -544,7 +544,7 @@ static exit_code run_stages(block *b, gradcheck_done done)
   CLI_TRY(run_stage(b, &values, most));
   done(b->g, CHECK_JVP, CHECK_VJP);
   done(b->g, CHECK_GRADIENT, CHECK_HESSIAN);
-  for (int k = 0; k < REDUCTION_COUNT; ++k) {
+  for (int k = 0; k < REDUCTIONS_SLOPED; ++k) {
     char name[64];
     snprintf(name, sizeof name, "Hessian of %s", reduction_names[k]);
     const stage hessian = {HESSIAN, (abut_reduction)k, name};

@@ -52,7 +52,7 @@ static bool read_reduction(const json_t *root, int *out, answer *refusal)
 {
   const json_t *value = json_object_get(root, "reduction");
   *out = -1;
-  for (int i = 0; json_is_string(value) && i < REDUCTION_COUNT; ++i) {
+  for (int i = 0; json_is_string(value) && i < REDUCTIONS_SLOPED; ++i) {
     *out = strcmp(json_string_value(value), reduction_names[i]) == 0 ? i : *out;
   }
   if (value && *out < 0) {
