@@ -3,12 +3,7 @@
 #ifndef GEOMETRY_WORLD_H
 #define GEOMETRY_WORLD_H
 
-// Joints, in the order of the scene's words.
-#define JOINT_IS_FIXED 0
-#define JOINT_IS_HINGE 1
-#define JOINT_IS_SLIDE 2
-#define JOINT_IS_BALL 3
-#define JOINT_IS_FREE 4
+#include "geometry/joints.h"
 
 // Bits of a world's status; docs/cone.md, section 12, says when each is set.
 #define WORLD_NOT_FINITE 1

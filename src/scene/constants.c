@@ -135,14 +135,12 @@ static void add_joint(tree *t, size_t i)
   for (int k = 0; k < 3; ++k) {
     anchor[k] += t->at[i][k];
   }
-  if (j->type == JOINT_HINGE || j->type == JOINT_SLIDE) {
-    add_dof(t, i, 0, j->type == JOINT_HINGE, false, j->axis, anchor);
-  }
-  for (int k = 0; j->type == JOINT_BALL && k < 3; ++k) {
-    add_dof(t, i, k, true, false, unit[k], anchor);
-  }
-  for (int k = 0; j->type == JOINT_FREE && k < 6; ++k) {
-    add_dof(t, i, k, k > 2, k < 3, unit[k % 3], t->at[i]);
+  const int moves = JOINT_MOVES(j->type), of_world = JOINT_IS_OF_WORLD(j->type);
+  for (int k = 0; k < joint_dofs(j->type); ++k) {
+    const bool turns = k >= moves;
+    const bool many = turns ? JOINT_HAS_QUATERNION(j->type) : of_world;
+    add_dof(t, i, k, turns, of_world && !turns, many ? unit[turns ? k - moves : k] : j->axis,
+            of_world ? t->at[i] : anchor);
   }
 }
 
@@ -331,7 +329,7 @@ static void weigh(const tree *t, const double *l)
   for (size_t i = 0; i < t->s->link_count; ++i) {
     const int dofs = joint_dofs(t->s->links[i].joint.type);
     t->c->link_invweight[i] = weight_of_link(t, i, l);
-    for (int k = 0; k + 2 < dofs; k += 3) {
+    for (int k = JOINT_MOVES(t->s->links[i].joint.type) % 3; k + 2 < dofs; k += 3) {
       average(t->c->dof_invweight, t->c->vadr[i] + k, 3);
     }
   }
@@ -421,13 +419,13 @@ static void set_q0(const scene_def *s, scene_constants *c)
   for (size_t i = 0; i < s->link_count; ++i) {
     const scene_link *l = &s->links[i];
     double *q = c->q0 + c->qadr[i];
-    if (l->joint.type == JOINT_HINGE || l->joint.type == JOINT_SLIDE) {
+    if (JOINT_DOFS(l->joint.type) == 1) {
       q[0] = l->joint.start;
     }
-    if (l->joint.type == JOINT_BALL) {
-      q[0] = 1.0;
+    if (JOINT_HAS_QUATERNION(l->joint.type)) {
+      q[JOINT_MOVES(l->joint.type)] = 1.0;
     }
-    if (l->joint.type == JOINT_FREE) {
+    if (JOINT_IS_OF_WORLD(l->joint.type)) {
       memcpy(q, l->position, sizeof l->position);
       memcpy(q + 3, l->quaternion, sizeof l->quaternion);
     }

@@ -18,14 +18,12 @@ void scene_def_free(scene_def *s)
 
 int joint_positions(joint_type type)
 {
-  static const int counts[] = {0, 1, 1, 4, 7};
-  return counts[type];
+  return JOINT_POSITIONS(type);
 }
 
 int joint_dofs(joint_type type)
 {
-  static const int counts[] = {0, 1, 1, 3, 6};
-  return counts[type];
+  return JOINT_DOFS(type);
 }
 
 size_t scene_root(const scene_def *s, size_t link)

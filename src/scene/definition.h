@@ -5,6 +5,7 @@
 #define ABUT_SCENE_DEFINITION_H
 
 #include "base/memory.h"
+#include "geometry/joints.h"
 #include <abut/manifold.h>
 #include <abut/spring.h>
 
@@ -32,14 +33,6 @@ typedef struct hard_settings {
   int elastic;                              /* HARD_STIFF, HARD_COLLISION, HARD_PAPER of
                                                geometry/world.h */
 } hard_settings;
-
-typedef enum joint_type {
-  JOINT_FIXED = 0,
-  JOINT_HINGE = 1,
-  JOINT_SLIDE = 2,
-  JOINT_BALL = 3,
-  JOINT_FREE = 4
-} joint_type;
 
 /* How a row of the soft law gives way (docs/cone.md, section 8): solref is time constant and
  * damping ratio, or stiffness and damping with the sign changed; solimp is the impedance over

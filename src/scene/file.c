@@ -31,7 +31,7 @@ static abut_status read_actuator(reader *r, const json_at *element, actuator *a)
   TRY(json_need(f, element, "joint", &at));
   TRY(scene_link_of(r, &at, r->s->link_count, false, &a->link));
   const joint_type type = r->s->links[a->link].joint.type;
-  if (type == JOINT_FIXED || (kind != ACTUATOR_MOTOR && joint_dofs(type) != 1)) {
+  if (!joint_dofs(type) || (kind != ACTUATOR_MOTOR && joint_dofs(type) != 1)) {
     return json_fail(f, &at, "a %s joint takes no %s", joint_words[type], words[kind]);
   }
   TRY(scene_refuse(f, element, "dof", kind == ACTUATOR_MOTOR, "only motors choose a dof"));
@@ -76,8 +76,8 @@ static abut_status check_quaternions(const reader *r, const json_at *at, const d
 {
   for (size_t i = 0, k = 0; i < r->s->link_count; ++i) {
     const joint_type type = r->s->links[i].joint.type;
-    const double *w = q + k + (type == JOINT_FREE ? 3 : 0);
-    if (joint_positions(type) > 1 &&
+    const double *w = q + k + JOINT_MOVES(type);
+    if (JOINT_HAS_QUATERNION(type) &&
         !(fmax(fmax(fabs(w[0]), fabs(w[1])), fmax(fabs(w[2]), fabs(w[3]))) > 0.0)) {
       return json_fail(r->file, at, "the quaternion of link %zu has no length", i);
     }

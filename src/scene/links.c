@@ -13,18 +13,21 @@
 
 /* ---- joints ---- */
 
-const char *const joint_words[] = {"fixed", "hinge", "slide", "ball", "free"};
+#define JOINT_WORD(word, id, moves, turns) #word,
+const char *const joint_words[] = {JOINTS(JOINT_WORD)};
 
 static abut_status check_type(const json_file *f, const json_at *at, const scene_link *l)
 {
-  const bool one = l->joint.type == JOINT_HINGE || l->joint.type == JOINT_SLIDE;
+  const joint_type type = l->joint.type;
+  const bool one = JOINT_DOFS(type) == 1;
   TRY(scene_refuse(f, at, "limits", one, "only hinges and slides have limits"));
   TRY(scene_refuse(f, at, "start", one, "only hinges and slides have a start of their own"));
-  TRY(scene_refuse(f, at, "stiffness", one || l->joint.type == JOINT_BALL,
+  TRY(scene_refuse(f, at, "stiffness", one || (JOINT_HAS_QUATERNION(type) && !JOINT_MOVES(type)),
                    "only hinges, slides and balls have a spring"));
-  return l->joint.type != JOINT_FREE || l->parent == WORLD
+  return !JOINT_IS_OF_WORLD(type) || l->parent == WORLD
            ? ABUT_SUCCESS
-           : json_fail(f, at, "a free joint's parent is the world, not link %d", l->parent);
+           : json_fail(f, at, "a %s joint's parent is the world, not link %d", joint_words[type],
+                       l->parent);
 }
 
 /* Reads the three numbers of a limit that is a spring: see joint.limit_spring. */
@@ -71,7 +74,7 @@ static abut_status read_joint(reader *r, const json_at *link, scene_link *l)
     return scene_softness(f, &none, "", "", &j->friction);
   }
   TRY(CHECK_KEYS(f, &at, keys));
-  TRY(scene_word(f, &at, "type", joint_words, 5, &type));
+  TRY(scene_word(f, &at, "type", joint_words, JOINT_TYPES, &type));
   j->type = (joint_type)type;
   TRY(check_type(f, &at, l));
   TRY(scene_vector(f, &at, "position", 3, j->position));

@@ -31,11 +31,12 @@ static void put(const rigid *r, double place[PLACE])
   normalise(place + 3);
 }
 
-/* Returns the turn of a hinge or a ball. */
+/* Returns the turn of a joint that turns. */
 static rigid turn_of(const joint *j, const double *q)
 {
   rigid turn = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
-  if (j->type == JOINT_BALL) {
+  q += JOINT_MOVES(j->type);
+  if (JOINT_HAS_QUATERNION(j->type)) {
     memcpy(turn.q, q, sizeof turn.q);
     normalise(turn.q);
   } else {
@@ -52,12 +53,7 @@ static rigid turn_of(const joint *j, const double *q)
 static rigid motion_of(const joint *j, const double *q)
 {
   rigid motion = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
-  if (j->type == JOINT_SLIDE) {
-    for (int k = 0; k < 3; ++k) {
-      motion.t[k] = j->axis[k] * q[0];
-    }
-  }
-  if (j->type == JOINT_HINGE || j->type == JOINT_BALL) {
+  if (JOINT_TURNS(j->type)) {
     double turned[3];
     motion = turn_of(j, q);
     rigid_turn(&motion, j->position, turned);
@@ -65,12 +61,15 @@ static rigid motion_of(const joint *j, const double *q)
       motion.t[k] = j->position[k] - turned[k];
     }
   }
+  for (int k = 0; JOINT_MOVES(j->type) && k < 3; ++k) {
+    motion.t[k] += j->axis[k] * q[0];
+  }
   return motion;
 }
 
 void place_link(const scene_link *l, const double *parent, const double *q, double place[PLACE])
 {
-  if (l->joint.type == JOINT_FREE) {
+  if (JOINT_IS_OF_WORLD(l->joint.type)) {
     const rigid at = rigid_of(q, q + 3);
     put(&at, place);
     return;

@@ -349,7 +349,7 @@ static abut_status add_forces(page *p, scene_page *s, bool contacts)
     for (size_t link = 0; link < def->link_count && !(s->status[i] & ABUT_WORLD_STOPS); ++link) {
       const size_t from = i * nv + (size_t)s->scene->constants.vadr[link];
       float *to = s->forces + s->placed[i] * numbers + 3 * link;
-      for (size_t k = 0; k < 3 && def->links[link].joint.type == JOINT_FREE; ++k) {
+      for (size_t k = 0; k < 3 && JOINT_IS_OF_WORLD(def->links[link].joint.type); ++k) {
         to[k] = (float)reals_get(&s->pushes, from + k);
       }
     }
@@ -395,7 +395,7 @@ static abut_status add_pushed(page *p, const scene_page *s)
   json_t *pushed = json_array();
   TRY(page_set(p->root, "pushed", pushed));
   for (size_t i = 0; i < def->link_count; ++i) {
-    const bool is_free = def->links[i].joint.type == JOINT_FREE;
+    const bool is_free = JOINT_IS_OF_WORLD(def->links[i].joint.type);
     TRY(append(pushed, json_integer(is_free ? (json_int_t)s->scene->constants.vadr[i] : -1)));
   }
   return add_centres(p, s);
@@ -407,8 +407,9 @@ static abut_status add_weight(page *p, const scene_page *s)
   const scene_def *def = &s->scene->def;
   double most = 0.0;
   for (size_t i = 0; i < def->link_count; ++i) {
-    most = def->links[i].joint.type == JOINT_FREE ? fmax(most, s->scene->constants.masses[i].mass)
-                                                  : most;
+    most = JOINT_IS_OF_WORLD(def->links[i].joint.type)
+             ? fmax(most, s->scene->constants.masses[i].mass)
+             : most;
   }
   const double *g = def->gravity;
   return page_set(p->root, "weight",

@@ -16,9 +16,9 @@ abut_status scene_check_positions(const loaded_scene *s, const double *q)
   }
   for (size_t i = 0; i < s->def.link_count; ++i) {
     const joint_type type = s->def.links[i].joint.type;
-    const double *at = q + s->constants.qadr[i] + (type == JOINT_FREE ? 3 : 0);
-    if ((type == JOINT_FREE || type == JOINT_BALL) && at[0] == 0.0 && at[1] == 0.0 &&
-        at[2] == 0.0 && at[3] == 0.0) {
+    const double *at = q + s->constants.qadr[i] + JOINT_MOVES(type);
+    if (JOINT_HAS_QUATERNION(type) && at[0] == 0.0 && at[1] == 0.0 && at[2] == 0.0 &&
+        at[3] == 0.0) {
       return fail(ABUT_ERROR_ARGUMENT, "the quaternion of link %zu has length 0", i);
     }
   }

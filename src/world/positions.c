@@ -131,14 +131,13 @@ static bool map_world(const loaded_scene *s, const position_map *m, const double
   const scene_constants *c = &s->constants;
   for (size_t i = 0; i < s->def.link_count; ++i) {
     const joint_type type = s->def.links[i].joint.type;
-    const int turns = type == JOINT_BALL || type == JOINT_FREE;
-    const int plain = joint_positions(type) - 4 * turns;
+    const int plain = JOINT_PLAIN(type);
     const int at = c->qadr[i], dof = c->vadr[i];
     const int from = m->from_positions ? at : dof, to = m->to_positions ? at : dof;
     for (int k = 0; k < plain; ++k) {
       y[to + k] = m->number(q[at + k], x[from + k]);
     }
-    if (turns) {
+    if (JOINT_HAS_QUATERNION(type)) {
       double of[4];
       memcpy(of, q + at + plain, sizeof of);
       const double length = unit(of);

@@ -30,7 +30,7 @@ static void check_link(const scene_def *s, size_t i)
   PROMISE(fabs(length2(l->quaternion, 4) - 1.0) < 1e-12);
   PROMISE(fabs(length2(l->joint.axis, 3) - 1.0) < 1e-12);
   PROMISE(l->mass >= 0.0 && l->density >= 0.0 && (l->density == 0.0 || l->body_count));
-  PROMISE(l->joint.type >= JOINT_FIXED && l->joint.type <= JOINT_FREE);
+  PROMISE(l->joint.type >= JOINT_FIXED && l->joint.type < JOINT_TYPES);
   for (int k = 0; k < 3; k++) {
     PROMISE(l->joint.limit_spring[k] > 0.0);
   }

@@ -56,7 +56,7 @@ static void add_springs(const world_block *b, GLOBAL const world_sizes *n, GLOBA
     const tree_link l = link_at(n, ints, i);
     GLOBAL const real *own = reals + n->at_link_reals + LINK_REALS * i;
     const real k = own[LINK_STIFFNESS];
-    if (k != R(0.0) && l.type == JOINT_IS_BALL) {
+    if (k != R(0.0) && JOINT_HAS_QUATERNION(l.type)) {
       const vec s = FN(quaternion_log)(quaternion_row(b, q, n->nq, l.q));
       block_add3(b, out + l.v, FN(scale3)(s, n_lit(-k)));
     } else if (k != R(0.0)) {

@@ -76,11 +76,11 @@ static void impact_keep_positions(const impact_world *w, GLOBAL const real *rows
   const int nq = w->n->nq;
   for (int i = 0; i < w->n->links; ++i) {
     const tree_link l = link_at(w->n, w->ints, i);
-    const int plain = l.type == JOINT_IS_FREE ? 3 : l.dofs == 1;
+    const int plain = JOINT_PLAIN(l.type);
     for (int k = 0; k < plain; ++k) {
       impact_keep(w, at + l.v + k, row_get(&w->tree, rows, nq, l.q + k));
     }
-    if (l.dofs > 1) {
+    if (JOINT_HAS_QUATERNION(l.type)) {
       const FN(quaternion) turned = quaternion_row(&w->tree, rows, nq, l.q + plain);
       FN(quaternion) back;
       back.w = n_of(n_value(turned.w));

@@ -7,12 +7,12 @@ static void joint_moved(const world_block *b, GLOBAL const world_sizes *n, const
                         GLOBAL const real *q, int d, real factor, GLOBAL real *out)
 {
   int at = l->q, dof = l->v;
-  const int plain = l->type == JOINT_IS_FREE ? 3 : l->dofs == 1;
+  const int plain = JOINT_PLAIN(l->type);
   for (int k = 0; k < plain; ++k) {
     row_put(b, out, n->nq, at + k,
             n_smad(block_get(b, d + dof + k), factor, row_get(b, q, n->nq, at + k)));
   }
-  if (l->dofs > 1) {
+  if (JOINT_HAS_QUATERNION(l->type)) {
     at += plain;
     dof += plain;
     const FN(quaternion) r = FN(quaternion_unit)(
@@ -29,12 +29,12 @@ static void joints_share(const world_block *b, GLOBAL const world_sizes *n, GLOB
 {
   for (int i = 0; i < n->links; ++i) {
     const tree_link l = link_at(n, ints, i);
-    const int plain = l.type == JOINT_IS_FREE ? 3 : l.dofs == 1;
+    const int plain = JOINT_PLAIN(l.type);
     for (int k = 0; k < plain; ++k) {
       const num way = n_sub(row_get(b, next_q, n->nq, l.q + k), row_get(b, q, n->nq, l.q + k));
       block_put(b, n->at_free + l.v + k, n_mul(share, way));
     }
-    if (l.dofs > 1) {
+    if (JOINT_HAS_QUATERNION(l.type)) {
       FN(quaternion) from = quaternion_row(b, q, n->nq, l.q + plain);
       from.v = FN(neg3)(from.v);
       const vec turn = FN(quaternion_log)(

@@ -283,7 +283,7 @@ ADJOINT_KERNEL void world_hard_elastic_adjoint(GLOBAL const world_sizes *n, GLOB
   }
   for (int i = 0; i < n->links; ++i) {
     const tree_link l = link_at(n, ints, i);
-    if (l.dofs > 1) {
+    if (JOINT_HAS_QUATERNION(l.type)) {
       const int at = turning_at(&l);
       vec3_r q_bar, s_bar;
       moved_adjoint(scale3_r(rotation_part(v + at), lane_lit(reals[WORLD_STEP])),

@@ -16,7 +16,7 @@ static tree_link link_at(GLOBAL const world_sizes *n, GLOBAL const int *ints, in
   r.type = l[LINK_TYPE];
   r.q = l[LINK_Q];
   r.v = l[LINK_V];
-  r.dofs = r.type == JOINT_IS_FREE ? 6 : r.type == JOINT_IS_BALL ? 3 : r.type != JOINT_IS_FIXED;
+  r.dofs = JOINT_DOFS(r.type);
   return r;
 }
 
@@ -24,8 +24,7 @@ static tree_link link_at(GLOBAL const world_sizes *n, GLOBAL const int *ints, in
 // one.
 static int dof_turns(const tree_link *l, int k)
 {
-  return l->type == JOINT_IS_HINGE || l->type == JOINT_IS_BALL ||
-         (l->type == JOINT_IS_FREE && k > 2);
+  return k >= JOINT_MOVES(l->type);
 }
 
 // ---- where links are ----
@@ -54,17 +53,16 @@ static void place_link(const world_block *b, GLOBAL const world_sizes *n, GLOBAL
     origin = block_get3(b, n->at_origin + 3 * l.parent);
     anchor = block_rotate(b, parent, anchor);
   }
-  if (l.type == JOINT_IS_FREE) {
-    moved = quaternion_row(b, q, n->nq, l.q + 3);
-    anchor = row_get3(b, q, n->nq, l.q);
-  } else if (l.type == JOINT_IS_HINGE) {
-    const num middle = n_scale(row_get(b, q, n->nq, l.q), R(0.5));
+  const int moves = JOINT_MOVES(l.type), of_world = JOINT_IS_OF_WORLD(l.type);
+  if (JOINT_HAS_QUATERNION(l.type)) {
+    const FN(quaternion) by = quaternion_row(b, q, n->nq, l.q + moves);
+    moved = of_world ? by : FN(quaternion_times)(turn, by);
+  } else if (JOINT_TURNS(l.type)) {
+    const num middle = n_scale(row_get(b, q, n->nq, l.q + moves), R(0.5));
     FN(quaternion) hinge;
     hinge.w = n_cos(middle);
     hinge.v = FN(scale3)(axis, n_sin(middle));
     moved = FN(quaternion_times)(turn, hinge);
-  } else if (l.type == JOINT_IS_BALL) {
-    moved = FN(quaternion_times)(turn, quaternion_row(b, q, n->nq, l.q));
   } else {
     moved = turn;
   }
@@ -73,20 +71,24 @@ static void place_link(const world_block *b, GLOBAL const world_sizes *n, GLOBAL
   block_put3(b, n->at_quaternion + 4 * i + 1, moved.v);
   block_put_rotation(b, n->at_rotation + 9 * i, moved);
   axis = FN(quaternion_rotate)(turn, axis);
-  if (l.type == JOINT_IS_HINGE || l.type == JOINT_IS_BALL) {
+  if (of_world) {
+    anchor = row_get3(b, q, n->nq, l.q);
+  } else if (JOINT_TURNS(l.type)) {
     const vec joint = real3(own + LINK_JOINT);
     anchor = FN(add3)(anchor, FN(quaternion_rotate)(turn, joint));
     arm = FN(neg3)(block_rotate(b, n->at_rotation + 9 * i, joint));
-  } else if (l.type == JOINT_IS_SLIDE) {
-    arm = FN(scale3)(axis, row_get(b, q, n->nq, l.q));
+  }
+  if (moves == 1) {
+    arm = FN(mad3)(axis, row_get(b, q, n->nq, l.q), arm);
   }
   block_put3(b, n->at_anchor + 3 * i, anchor);
   block_put3(b, n->at_arm + 3 * i, arm);
   block_put3(b, n->at_origin + 3 * i, FN(add3)(origin, FN(add3)(anchor, arm)));
   for (int k = 0; k < l.dofs; ++k) {
-    const int column = k % 3, at = n->at_rotation + 9 * i + column;
+    const int column = k < moves ? k : k - moves, at = n->at_rotation + 9 * i + column;
     const vec turned = FN(make)(block_get(b, at), block_get(b, at + 3), block_get(b, at + 6));
-    const vec along = l.type == JOINT_IS_FREE && k < 3 ? unit_axis(k) : l.dofs > 1 ? turned : axis;
+    const int own_axis = k < moves ? !of_world : JOINT_TURNS(l.type) == 1;
+    const vec along = own_axis ? axis : k < moves ? unit_axis(k) : turned;
     block_put3(b, n->at_axis + 3 * (l.v + k), along);
   }
 }

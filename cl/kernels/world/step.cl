@@ -27,8 +27,8 @@ KERNEL void world_check(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   }
   for (int i = 0; i < n->links; ++i) {
     const tree_link l = link_at(n, ints, i);
-    if (l.dofs > 1) {
-      GLOBAL const real *a = rows[0] + l.q + (l.type == JOINT_IS_FREE ? 3 : 0);
+    if (JOINT_HAS_QUATERNION(l.type)) {
+      GLOBAL const real *a = rows[0] + l.q + JOINT_MOVES(l.type);
       const real square = a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3];
       bad |= !(!real_is_none(square) && real_isfinite(square));
     }
@@ -143,8 +143,8 @@ static void rates_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL c
   }
   for (int i = 0; i < n->links; ++i) {
     const tree_link l = link_at(n, ints, i);
-    const int at = l.v + (l.type == JOINT_IS_FREE ? 3 : 0);
-    if (l.dofs > 1) {
+    const int at = l.v + JOINT_MOVES(l.type);
+    if (JOINT_HAS_QUATERNION(l.type)) {
       row_put3(b, rates, n->nv, at,
                FN(exponential_rate)(block_get3(b, n->at_free + at), row_get3(b, v, n->nv, at)));
     }

@@ -4,7 +4,7 @@
 // Returns the first of the three degrees of freedom by which a ball or free joint turns.
 static int turning_at(const tree_link *l)
 {
-  return l->v + (l->type == JOINT_IS_FREE ? 3 : 0);
+  return l->v + JOINT_MOVES(l->type);
 }
 
 // Writes the cotangents of q and s, given the cotangent c of q (+) s of a rotation: R(s) c, and
@@ -111,7 +111,7 @@ ADJOINT_KERNEL void world_euler_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
   }
   for (int i = 0; i < n->links; ++i) {
     const tree_link l = link_at(n, ints, i);
-    if (l.dofs > 1) {
+    if (JOINT_HAS_QUATERNION(l.type)) {
       const int at = turning_at(&l);
       vec q_bar, s_bar;
       moved_adjoint(block_get3(&b, n->at_free + at), block_get3(&k, n->at_back_q + at), &q_bar,
@@ -297,7 +297,7 @@ ADJOINT_KERNEL void world_stages_start(GLOBAL const world_sizes *n, GLOBAL const
   }
   for (int i = 0; i < n->links; ++i) {
     const tree_link l = link_at(n, ints, i);
-    if (l.dofs > 1) {
+    if (JOINT_HAS_QUATERNION(l.type)) {
       const int at = turning_at(&l);
       vec q_bar, s_bar;
       moved_adjoint(stage_move(&k, n, stages, 4, h, at), block_get3(&k, n->at_back_q + at), &q_bar,
@@ -391,7 +391,7 @@ ADJOINT_KERNEL void world_stage_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
   }
   for (int i = 0; i < n->links && stage; ++i) {
     const tree_link l = link_at(n, ints, i);
-    if (l.dofs > 1) {
+    if (JOINT_HAS_QUATERNION(l.type)) {
       const int at = turning_at(&l);
       const vec s = stage_move(&k, n, stages, stage, h, at);
       const vec v = row_get3(&k, stages, 4 * one, stage * one + n->nq + at);

@@ -75,7 +75,7 @@ static void moved_tangent(const step_tangents *a, GLOBAL const real *s, real fac
   }
   for (int i = 0; i < a->n->links; ++i) {
     const tree_link l = link_at(a->n, a->ints, i);
-    if (l.dofs > 1) {
+    if (JOINT_HAS_QUATERNION(l.type)) {
       const int at = turning_at(&l);
       const vec3_r by = scale3_r(rotation_part(s + at), lane_lit(factor));
       put_part(a->now + at,
@@ -113,7 +113,7 @@ static void rates_tangent(const step_tangents *a, GLOBAL const real *stages, int
   }
   for (int i = 0; i < a->n->links && stage; ++i) {
     const tree_link l = link_at(a->n, a->ints, i);
-    if (l.dofs > 1) {
+    if (JOINT_HAS_QUATERNION(l.type)) {
       const int at = turning_at(&l);
       put_part(a->rates + at,
                rate_tangent(scale3_r(rotation_part(s + at), ahead), rotation_part(v + at),
@@ -252,11 +252,11 @@ static void euler_matrix(const step_tangents *a, GLOBAL const real *next_v, real
   }
   for (int i = 0; i < a->n->links; ++i) { // rows of q hold the tangent of the move so far
     const tree_link l = link_at(a->n, a->ints, i);
-    const int at = l.dofs > 1 ? turning_at(&l) : l.v + l.dofs;
+    const int at = JOINT_HAS_QUATERNION(l.type) ? turning_at(&l) : l.v + l.dofs;
     for (int k = l.v; k < at; ++k) {
       to[k * width + k] += R(1.0);
     }
-    if (l.dofs > 1) {
+    if (JOINT_HAS_QUATERNION(l.type)) {
       GLOBAL real *x = to + at * width, *y = x + width, *z = y + width;
       real by_q[9], by_s[9];
       moved_matrices(scale3_r(rotation_part(next_v + at), lane_lit(h)), by_q, by_s);

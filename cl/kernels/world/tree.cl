@@ -75,7 +75,7 @@ static num spring_energy(const world_block *b, GLOBAL const world_sizes *n, GLOB
     const tree_link l = link_at(n, ints, i);
     GLOBAL const real *own = reals + n->at_link_reals + LINK_REALS * i;
     const real stiffness = own[LINK_STIFFNESS];
-    if (stiffness != R(0.0) && l.type == JOINT_IS_BALL) {
+    if (stiffness != R(0.0) && JOINT_HAS_QUATERNION(l.type)) {
       const vec s = FN(quaternion_log)(quaternion_row(b, q, n->nq, l.q));
       sum = n_smad(FN(dot3)(s, s), R(0.5) * stiffness, sum);
     } else if (stiffness != R(0.0)) {

@@ -158,7 +158,7 @@ static void link_sweep(const world_block *b, const world_block *k, GLOBAL const 
     vec axis_bar = FN(mad3)(turns ? ywb : yvb, ry, FN(scale3)(by_rate, rate));
     axis_bar = FN(mad3)(turns ? zwb : zvb, rz, axis_bar);
     axis_bar = FN(mad3)(turns ? alb : ab, rz, axis_bar);
-    if (!(l.type == JOINT_IS_FREE && j < 3)) {
+    if (!(JOINT_IS_OF_WORLD(l.type) && j < 3)) {
       turn = FN(add3)(turn, FN(cross3)(axis, axis_bar));
     }
     spins = turns ? FN(mad3)(axis, rate, spins) : spins;
@@ -166,7 +166,7 @@ static void link_sweep(const world_block *b, const world_block *k, GLOBAL const 
   }
   for (int j = 0; j < l.dofs; ++j) {
     const vec axis = block_get3(b, n->at_axis + 3 * (l.v + j));
-    const vec by = dof_turns(&l, j) ? turn : l.type == JOINT_IS_FREE ? gx : arm_bar;
+    const vec by = dof_turns(&l, j) ? turn : JOINT_IS_OF_WORLD(l.type) ? gx : arm_bar;
     block_add(k, n->at_back_q + l.v + j, FN(dot3)(axis, by));
   }
   if (!own) {
@@ -243,7 +243,7 @@ static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL co
   for (int i = 0; i < n->links; ++i) {
     const tree_link l = link_at(n, ints, i);
     const real stiffness = reals[n->at_link_reals + LINK_REALS * i + LINK_STIFFNESS];
-    if (stiffness != R(0.0) && l.type == JOINT_IS_BALL) {
+    if (stiffness != R(0.0) && JOINT_HAS_QUATERNION(l.type)) {
       const vec s = FN(quaternion_log)(quaternion_row(b, q, n->nq, l.q));
       const vec by = FN(exponential_rate)(FN(neg3)(s), block_get3(k, n->at_back_y + l.v));
       block_add3(k, n->at_back_q + l.v, FN(scale3)(by, n_lit(stiffness)));

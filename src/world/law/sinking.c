@@ -144,7 +144,7 @@ static void find_trees(loads *l)
   for (size_t i = 0; i < d->link_count; ++i) {
     const int parent = d->links[i].parent;
     l->root[i] = parent == WORLD ? (int)i : l->root[parent];
-    l->held[i] = parent == WORLD && d->links[i].joint.type != JOINT_FREE;
+    l->held[i] = parent == WORLD && !JOINT_IS_OF_WORLD(d->links[i].joint.type);
     l->mass[l->root[i]] += l->s->constants.masses[i].mass;
   }
 }

@@ -1,0 +1,34 @@
+// The joints of links: the one table, which kernels, the library and its reader of scenes follow.
+// docs/extending.md says what a new line needs.
+//
+// JOINT(word, ID, moves, turns): the word in scenes' files; the end of JOINT_*; by how many of its
+// degrees of freedom, the first ones, it moves its link, 1 along its axis or 3 along the world's,
+// which makes the world its parent; and by how many of them it turns it, 1 about its axis or 3, of
+// which the position is a quaternion, the last in its positions.
+#ifndef GEOMETRY_JOINTS_H
+#define GEOMETRY_JOINTS_H
+
+#define JOINTS(JOINT)       \
+  JOINT(fixed, FIXED, 0, 0) \
+  JOINT(hinge, HINGE, 0, 1) \
+  JOINT(slide, SLIDE, 1, 0) \
+  JOINT(ball, BALL, 0, 3)   \
+  JOINT(free, FREE, 3, 3)
+
+#define JOINT_NUMBER(word, id, moves, turns) JOINT_##id,
+typedef enum joint_type { JOINTS(JOINT_NUMBER) JOINT_TYPES } joint_type;
+
+// Columns of the table, by number: four bits of a joint each, for at most eight joints.
+#define JOINT_MOVES_BITS(word, id, moves, turns) | moves##u << 4 * JOINT_##id
+#define JOINT_TURNS_BITS(word, id, moves, turns) | turns##u << 4 * JOINT_##id
+#define JOINT_MOVES(type) (int)((0u JOINTS(JOINT_MOVES_BITS)) >> 4 * (type)&15u)
+#define JOINT_TURNS(type) (int)((0u JOINTS(JOINT_TURNS_BITS)) >> 4 * (type)&15u)
+
+#define JOINT_DOFS(type) (JOINT_MOVES(type) + JOINT_TURNS(type))
+#define JOINT_IS_OF_WORLD(type) (JOINT_MOVES(type) == 3)
+#define JOINT_HAS_QUATERNION(type) (JOINT_TURNS(type) == 3)
+// How many numbers are before the quaternion, in positions and in degrees of freedom.
+#define JOINT_PLAIN(type) (JOINT_HAS_QUATERNION(type) ? JOINT_MOVES(type) : JOINT_DOFS(type))
+#define JOINT_POSITIONS(type) (JOINT_PLAIN(type) + 4 * JOINT_HAS_QUATERNION(type))
+
+#endif
