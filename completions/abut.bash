@@ -1,5 +1,11 @@
 # Completion of abut for bash.
 
+# The extensions of meshes.
+_abut_meshes()
+{
+  abut field --help | sed -n 's/.*mesh (\(.*\)):.*/\1/p' | tr -d '.;' | sed 's/by Assimp //'
+}
+
 _abut()
 {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' word
@@ -110,7 +116,7 @@ _abut()
   if [[ $cur == -* || -z $command || $command == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
   elif [[ $command == field || $command == decompose ]]; then
-    _abut_files obj stl ply off glb gltf dae
+    _abut_files $(_abut_meshes)
   elif [[ $command == remesh ]]; then
     _abut_files body.json
   elif [[ $command == import ]]; then
@@ -120,11 +126,11 @@ _abut()
   elif [[ $command == film ]]; then
     _abut_files scene.json npz
   elif [[ $command == view ]]; then
-    _abut_files body.json scene.json npz obj stl ply off glb gltf dae
+    _abut_files body.json scene.json npz $(_abut_meshes)
   elif [[ $command == merge ]]; then
     _abut_files
   elif [[ $command != devices ]]; then
-    _abut_files json obj stl ply off glb gltf dae
+    _abut_files json $(_abut_meshes)
   fi
 }
 

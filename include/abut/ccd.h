@@ -192,11 +192,11 @@ ABUT_API abut_status abut_create_ccd_mesh(abut_context context, const abut_ccd_m
  * body's file, where it has no faces, so that others would pass through it. */
 ABUT_API abut_status abut_create_body_ccd_mesh(abut_body body, abut_ccd_mesh *mesh);
 
-/* Makes the mesh of a file as it is: a bare mesh (.obj .stl .ply .off, and .glb .gltf .dae as
- * abut_load_body reads them), or the surface that a NAME.body.json names, else its mesh, or the
- * ground of the height field of one that names none. Its numbers are taken as metres. Errors:
- * ABUT_ERROR_FORMAT, also where a vertex is not within +-1e6 m or there is none, and where the mesh
- * that a body file names has no faces; ABUT_ERROR_READ. */
+/* Makes the mesh of a file as it is: a bare mesh of a format that abut_load_mesh reads, or the
+ * surface that a NAME.body.json names, else its mesh, or the ground of the height field of one that
+ * names none. Its numbers are taken as metres. Errors: ABUT_ERROR_FORMAT, also where a vertex is
+ * not within +-1e6 m or there is none, and where the mesh that a body file names has no faces;
+ * ABUT_ERROR_READ. */
 ABUT_API abut_status abut_load_ccd_mesh(abut_context context, const char *path,
                                         abut_ccd_mesh *mesh);
 

@@ -108,10 +108,10 @@ ABUT_API abut_status abut_create_body_shapes(abut_body body, abut_body_part part
                                              abut_shape *shapes);
 
 /* Makes the convex hull of a mesh file's own vertices, all of them, whether faces name them or not.
- * Reads a bare mesh (.obj .stl .ply .off, and .glb .gltf .dae as abut_load_body reads them), or the
- * mesh that a NAME.body.json names, its surface where that has no faces, or the ground of the
- * height field of one that names none; no field is made. Its numbers are taken as metres. Errors:
- * ABUT_ERROR_FORMAT, also where a vertex is not within +-1e6 m, and ABUT_ERROR_READ. */
+ * Reads a bare mesh of a format that abut_load_mesh reads, or the mesh that a NAME.body.json names,
+ * its surface where that has no faces, or the ground of the height field of one that names none; no
+ * field is made. Its numbers are taken as metres. Errors: ABUT_ERROR_FORMAT, also where a vertex is
+ * not within +-1e6 m, and ABUT_ERROR_READ. */
 ABUT_API abut_status abut_load_hull(abut_context context, const char *path, abut_shape *shape);
 
 /* Reads a file of shapes: a JSON array of objects with "kind" (hull, sphere, ...), "numbers"

@@ -16,9 +16,9 @@
 extern "C" {
 #endif
 
-/* Reads NAME.body.json, or a bare mesh (.obj .stl .ply .off, and .glb .gltf .dae where the library
- * was built with Assimp, which it runs in a process of its own), of which abut_load_field makes the
- * field by the default options. What is suspicious about a bare mesh is in abut_get_body_info. */
+/* Reads NAME.body.json, or a bare mesh of a format that abut_load_mesh reads, of which
+ * abut_load_field makes the field by the default options. What is suspicious about a bare mesh is
+ * in abut_get_body_info. */
 ABUT_API abut_status abut_load_body(abut_context context, const char *path, abut_body *body);
 
 /* Reads a mesh file, scales it, and makes its field, or takes it from the cache: the folder
@@ -82,8 +82,8 @@ typedef struct abut_mesh_file {
   void *memory;
 } abut_mesh_file;
 
-/* Reads a mesh file (.obj .stl .ply .off, and by Assimp .glb .gltf .dae), in metres where its unit
- * is `scale` [m]. Free it with abut_free_mesh. */
+/* Reads a mesh file of a format that docs/bodies.md lists, in metres where its unit is `scale` [m].
+ * Free it with abut_free_mesh. */
 ABUT_API abut_status abut_load_mesh(const char *path, double scale, abut_mesh_file *mesh);
 ABUT_API void abut_free_mesh(abut_mesh_file *mesh);
 

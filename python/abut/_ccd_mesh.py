@@ -72,7 +72,7 @@ class CcdMesh(Owner):
 
     @staticmethod
     def load(path: str | os.PathLike[str], context: Context | None = None, *, scale: float = 1.0) -> CcdMesh:
-        """The mesh of a file as it is: a bare mesh (.obj .stl .ply .off, with Assimp .glb, .gltf and .dae), or the
+        """The mesh of a file as it is: a bare mesh (of a format that abut.load reads), or the
         surface that a NAME.body.json names, else its mesh.
 
         context   None takes abut.default_context()

@@ -203,7 +203,7 @@ class Shape(Owner):
 
 
 def load_hull(path: str | os.PathLike[str], context: Context | None = None) -> Shape:
-    """The convex hull of a mesh file's own vertices: of .obj, .stl, .ply, .off, with Assimp .glb, .gltf and .dae, or of
+    """The convex hull of a mesh file's own vertices: of a format that abut.load reads, or of
     the mesh that a NAME.body.json names, its surface where that has no faces. No field is made of it. Its numbers are taken as metres.
 
     context   None takes abut.default_context()

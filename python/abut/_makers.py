@@ -55,8 +55,8 @@ def _of_field(context: Context, field: Any, name: str) -> Body:
 
 def load(self: Context, path: str | os.PathLike[str], *, cells: int = 0, vertices: int | str = 0,
          tolerance: float = 0.0, scale: float = 1.0, cache: bool = True) -> Body:
-    """A body of a file: NAME.body.json, or a bare mesh (.obj .stl .ply .off, and .glb .gltf .dae
-    where abut was built with Assimp).
+    """A body of a file: NAME.body.json, or a bare mesh, of a format that docs/bodies.md
+    lists.
 
     Of a bare mesh a field is made: cells along its longest side, the number of vertices
     that make contacts (or "all"), the tolerance as a share of the diagonal, scale the file's

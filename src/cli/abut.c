@@ -1,5 +1,6 @@
 /* The command `abut`: its subcommands, and what reads other programs' files. */
 #include "world/film/video.h"
+#include "base/mesh_formats.h"
 
 #include <stdio.h>
 
@@ -8,7 +9,8 @@ static const command commands[] = {
    "Lists every OpenCL device and the host path, which is always there and slow.", NULL,
    "abut devices", cmd_devices},
   {"field", COMMAND_FIELD, " MESH", " -o NAME.body.json", "make a body of a mesh file",
-   "Makes a body of a mesh (.obj .stl .ply .off; by Assimp .glb .gltf .dae): a signed distance\n"
+   "Makes a body of a mesh (" MESH_FORMATS_LIST "; by Assimp " ASSIMP_FORMATS_LIST
+   "): a signed distance\n"
    "field of its surface and a contact mesh. Holes are closed and faces turned where they must "
    "be;\n"
    "what is suspicious is warned about. Writes NAME.body.json, which names the others: the field\n"
@@ -40,7 +42,8 @@ static const command commands[] = {
    cmd_inspect},
   {"decompose", COMMAND_DECOMPOSE, " [MESH]", " -o NAME.body.json",
    "make a body of few superquadrics of a mesh file",
-   "Fits superquadrics to a mesh (.obj .stl .ply .off; by Assimp .glb .gltf .dae): as many as\n"
+   "Fits superquadrics to a mesh (" MESH_FORMATS_LIST "; by Assimp " ASSIMP_FORMATS_LIST
+   "): as many as\n"
    "--primitives says, or as few as keep to --error. Their union lies on the mesh, and stays "
    "smooth\n"
    "and small where a field's grid takes megabytes. Writes NAME.body.json, NAME.contact.obj, a\n"
@@ -110,7 +113,8 @@ static const command commands[] = {
    "Computes the contacts of bodies A and B at every pose: points p, signed distances d (negative\n"
    "inside), normals n out of the opposing body, activity and weight in [0, 1], and how far apart\n"
    "or how deep both bodies are (distance). A and B are body files\n"
-   "(.body.json) or meshes (.obj .stl .ply .off; by Assimp .glb .gltf .dae). A pose that is not\n"
+   "(.body.json) or meshes (" MESH_FORMATS_LIST "; by Assimp " ASSIMP_FORMATS_LIST
+   "). A pose that is not\n"
    "finite gets NaN and its `status`; the others are computed. With --pairs FILE.csv instead of A "
    "and B, poses of many\n"
    "pairs are computed at once: each tells its own by an array or a last column `pair`.",

@@ -17,9 +17,12 @@
 
 #define CAUSE_BYTES 512 /* of the program's words */
 
+#define IS_OF_FORMAT(extension, id) has_extension(path, "." #extension)
+#define IS_OR() ||
+
 bool is_assimp_mesh(const char *path)
 {
-  return has_extension(path, ".glb") || has_extension(path, ".gltf") || has_extension(path, ".dae");
+  return ASSIMP_FORMATS(IS_OF_FORMAT, IS_OR, IS_OR);
 }
 
 /* ---- what it said ---- */
@@ -95,9 +98,8 @@ abut_status assimp_mesh_read(const char *path, mesh *out)
   if (!ABUT_WITH_ASSIMP) {
     return fail_at(
       ABUT_ERROR_FORMAT, path, 0,
-      "this abut is built without Assimp, which reads .glb, .gltf "
-      "and .dae (Debian: libassimp-dev, then meson setup -Dassimp=enabled); it reads .obj, "
-      ".stl, .ply and .off");
+      "this abut is built without Assimp, which reads " ASSIMP_FORMATS_AND
+      " (Debian: libassimp-dev, then meson setup -Dassimp=enabled); it reads " MESH_FORMATS_AND);
   }
   TRY(check_file(path));
   if (!assimp_find_program(program, sizeof program)) {

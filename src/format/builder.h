@@ -31,10 +31,11 @@ abut_status builder_edge(builder *b, uint32_t from, uint32_t to, size_t line);
  * that come later in the file, which is why indices are checked here. */
 abut_status builder_finish(builder *b, abut_status so_far, mesh *out);
 
-/* One function a format. They leave errors' memory to builder_finish. */
-abut_status obj_parse(builder *b, const char *bytes, size_t count);
-abut_status stl_parse(builder *b, const char *bytes, size_t count);
-abut_status ply_parse(builder *b, const char *bytes, size_t count);
-abut_status off_parse(builder *b, const char *bytes, size_t count);
+/* One function a format, <extension>_parse. They leave errors' memory to builder_finish. */
+typedef abut_status (*mesh_parser)(builder *b, const char *bytes, size_t count);
+#define DECLARE_PARSER(extension, id) \
+  abut_status extension##_parse(builder *b, const char *bytes, size_t count)
+#define MESH_SEMICOLON() ;
+MESH_FORMATS(DECLARE_PARSER, MESH_SEMICOLON, MESH_SEMICOLON);
 
 #endif

@@ -8,35 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MESH_PARSER(extension, id) extension##_parse
+#define MESH_EXTENSION(extension, id) "." #extension
+
 abut_status mesh_parse(const char *name, mesh_format format, const char *bytes, size_t count,
                        mesh *out)
 {
+  static const mesh_parser parsers[] = {MESH_FORMATS(MESH_PARSER, MESH_COMMA, MESH_COMMA)};
   builder b = {.name = name};
   abut_status status;
-  switch (format) {
-  case MESH_OBJ:
-    status = obj_parse(&b, bytes, count);
-    break;
-  case MESH_STL:
-    status = stl_parse(&b, bytes, count);
-    break;
-  case MESH_PLY:
-    status = ply_parse(&b, bytes, count);
-    break;
-  case MESH_OFF:
-    status = off_parse(&b, bytes, count);
-    break;
-  default:
+  if ((int)format < 0 || format >= MESH_FORMAT_COUNT) {
     status = fail(ABUT_ERROR_ARGUMENT, "no mesh format has the number %d", (int)format);
+  } else {
+    status = parsers[format](&b, bytes, count);
   }
   return builder_finish(&b, status, out);
 }
 
 abut_status mesh_read(const char *path, mesh *out)
 {
-  static const char *const extensions[] = {".obj", ".stl", ".ply", ".off"};
+  static const char *const extensions[] = {MESH_FORMATS(MESH_EXTENSION, MESH_COMMA, MESH_COMMA)};
   *out = (mesh){0};
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < MESH_FORMAT_COUNT; i++) {
     if (has_extension(path, extensions[i])) {
       char *bytes = NULL;
       size_t count = 0;
@@ -48,10 +41,10 @@ abut_status mesh_read(const char *path, mesh *out)
       return status;
     }
   }
-  return is_assimp_mesh(path) ? assimp_mesh_read(path, out)
-                              : fail_at(ABUT_ERROR_FORMAT, path, 0,
-                                        "a mesh ends with .obj, .stl, .ply or .off, or by Assimp "
-                                        "with .glb, .gltf or .dae");
+  return is_assimp_mesh(path)
+           ? assimp_mesh_read(path, out)
+           : fail_at(ABUT_ERROR_FORMAT, path, 0,
+                     "a mesh ends with " MESH_FORMATS_OR ", or by Assimp with " ASSIMP_FORMATS_OR);
 }
 
 void mesh_free(mesh *m)

@@ -1,7 +1,8 @@
-/* Mesh files: OBJ, STL, PLY, OFF; and by Assimp, in a process of its own, glTF and COLLADA. */
+/* Mesh files: those of base/mesh_formats.h. */
 #ifndef ABUT_FORMAT_MESH_H
 #define ABUT_FORMAT_MESH_H
 
+#include "base/mesh_formats.h"
 #include <abut/status.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +19,11 @@ typedef struct mesh {
   size_t edge_count;
 } mesh;
 
-typedef enum mesh_format { MESH_OBJ, MESH_STL, MESH_PLY, MESH_OFF } mesh_format;
+#define MESH_FORMAT_NUMBER(extension, id) MESH_##id
+typedef enum mesh_format {
+  MESH_FORMATS(MESH_FORMAT_NUMBER, MESH_COMMA, MESH_COMMA),
+  MESH_FORMAT_COUNT
+} mesh_format;
 
 /* Reads a mesh file; its format by the file's extension, case ignored. */
 abut_status mesh_read(const char *path, mesh *out);

@@ -529,3 +529,29 @@ size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT])
   }
   return count;
 }
+
+size_t sample_loss(sample_kind kind, size_t number)
+{
+  switch (kind) {
+  case SAMPLE_OBJ:
+  case SAMPLE_CSV:
+  case SAMPLE_PAIRS:
+    return SIZE_MAX;
+  case SAMPLE_TABLE:
+    return number < 2 ? SIZE_MAX : 0;
+  case SAMPLE_STL:
+    return number == 0 ? strlen(" tetra\n") : 0;
+  case SAMPLE_PLY:
+    return number == 0 ? strlen("0.25\n") - 1 : 0;
+  case SAMPLE_OFF:
+    return 1;
+  case SAMPLE_BODY:
+  case SAMPLE_SMOOTHING:
+  case SAMPLE_TUNING:
+  case SAMPLE_SCENE:
+  case SAMPLE_SHAPES:
+    return 1;
+  default:
+    return 0;
+  }
+}

@@ -2,13 +2,14 @@
 #ifndef ABUT_TESTS_IO_SAMPLES_H
 #define ABUT_TESTS_IO_SAMPLES_H
 
+#include "base/mesh_formats.h"
+
 #include <stddef.h>
 
+#define SAMPLE_FORMAT(extension, id) SAMPLE_##id
+
 typedef enum sample_kind {
-  SAMPLE_OBJ,
-  SAMPLE_STL,
-  SAMPLE_PLY,
-  SAMPLE_OFF,
+  MESH_FORMATS(SAMPLE_FORMAT, MESH_COMMA, MESH_COMMA), /* by the numbers of mesh_format */
   SAMPLE_BODY,
   SAMPLE_SMOOTHING,
   SAMPLE_NPZ,
@@ -34,6 +35,10 @@ typedef struct sample {
 
 /* Fills out[] and returns how many there are. Free each one's bytes. Aborts without memory. */
 size_t samples_make(sample_kind kind, sample out[SAMPLE_LIMIT]);
+
+/* How much of the end of sample `number` may be missing unseen: blanks, a name, or all but a line
+ * of a text that has no end mark (SIZE_MAX). Everything shorter must be refused. */
+size_t sample_loss(sample_kind kind, size_t number);
 
 /* Room for bytes in the making. */
 typedef struct buffer {

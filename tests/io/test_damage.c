@@ -24,34 +24,6 @@ static abut_status read_copy(sample_kind kind, const char *bytes, size_t count)
   return status;
 }
 
-/* How much of a file's end may be missing unseen: blanks, a name, or all but a line of a text that
- * has no end mark. Everything shorter must be refused. */
-static size_t loss_allowed(sample_kind kind, size_t number)
-{
-  switch (kind) {
-  case SAMPLE_OBJ:
-  case SAMPLE_CSV:
-  case SAMPLE_PAIRS:
-    return SIZE_MAX;
-  case SAMPLE_TABLE:
-    return number < 2 ? SIZE_MAX : 0;
-  case SAMPLE_STL:
-    return number == 0 ? strlen(" tetra\n") : 0;
-  case SAMPLE_PLY:
-    return number == 0 ? strlen("0.25\n") - 1 : 0;
-  case SAMPLE_OFF:
-    return 1;
-  case SAMPLE_BODY:
-  case SAMPLE_SMOOTHING:
-  case SAMPLE_TUNING:
-  case SAMPLE_SCENE:
-  case SAMPLE_SHAPES:
-    return 1;
-  default:
-    return 0;
-  }
-}
-
 static void cut_everywhere(void)
 {
   for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
@@ -61,7 +33,7 @@ static void cut_everywhere(void)
       CHECK_OK(read_copy((sample_kind)kind, s[i].bytes, s[i].count));
       for (size_t length = 0; length < s[i].count; length++) {
         abut_status status = read_copy((sample_kind)kind, s[i].bytes, length);
-        if (status == ABUT_SUCCESS && s[i].count - length > loss_allowed((sample_kind)kind, i)) {
+        if (status == ABUT_SUCCESS && s[i].count - length > sample_loss((sample_kind)kind, i)) {
           check(false, "kind %d, sample %zu: %zu of %zu bytes were taken", kind, i, length,
                 s[i].count);
         }

@@ -1,13 +1,15 @@
 #include "mesh/fields.h"
 
+#include "base/mesh_formats.h"
+
 static exit_code check_usage(const options *o, abut_field_options *settings)
 {
   CLI_TRY(need_operands(o, 1, "a mesh"));
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   if (!is_bare_mesh(o->operands[0])) {
     return usage_error(o->command,
-                       "%s: is no mesh; field takes .obj, .stl, .ply or .off, "
-                       "and by Assimp .glb, .gltf or .dae",
+                       "%s: is no mesh; field takes " MESH_FORMATS_OR
+                       ", and by Assimp " ASSIMP_FORMATS_OR,
                        o->operands[0]);
   }
   CLI_TRY(field_options(o, settings));

@@ -1,6 +1,7 @@
 #include "mesh/decompose/work.h"
 
 #include "mesh/fields.h"
+#include "base/mesh_formats.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,11 +54,10 @@ static exit_code check_mesh_operand(const options *o)
 {
   return is_bare_mesh(o->operands[0])
            ? EXIT_GOOD
-           : usage_error(
-               o->command,
-               "%s: is no mesh; decompose takes .obj, .stl, .ply or .off, and by Assimp .glb, "
-               ".gltf or .dae",
-               o->operands[0]);
+           : usage_error(o->command,
+                         "%s: is no mesh; decompose takes " MESH_FORMATS_OR
+                         ", and by Assimp " ASSIMP_FORMATS_OR,
+                         o->operands[0]);
 }
 
 /* The body, and what is written beside it, or a table alone. */

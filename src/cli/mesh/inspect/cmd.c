@@ -3,6 +3,7 @@
 #include "mesh/fields.h"
 #include "mesh/inspect/page.h"
 #include "mesh/query_time.h"
+#include "base/mesh_formats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,8 +20,8 @@ static exit_code check_usage(const options *o, findings *f)
   }
   if (o->operand_count == 2 && !is_bare_mesh(o->operands[1])) {
     return usage_error(o->command,
-                       "%s: is no mesh; inspect compares with .obj, .stl, .ply or .off, and by "
-                       "Assimp .glb, .gltf or .dae",
+                       "%s: is no mesh; inspect compares with " MESH_FORMATS_OR
+                       ", and by Assimp " ASSIMP_FORMATS_OR,
                        o->operands[1]);
   }
   if (!o->value[OPTION_JSON]) {

@@ -1,9 +1,0 @@
-#include "fuzz_mesh.h"
-
-const sample_kind fuzz_seeds = SAMPLE_OBJ;
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
-{
-  mesh m;
-  return check_outcome(mesh_parse("fuzz", MESH_OBJ, (const char *)bytes, count, &m), &m);
-}
