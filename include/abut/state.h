@@ -59,7 +59,7 @@ typedef struct abut_state {
 } abut_state;
 
 /* One array of a state. A batch with memory = ABUT_MEMORY_STATE has pointers to these where
- * otherwise arrays lie: in pose1, pose2, p, d, n, activity, weight and the reductions, and in the
+ * otherwise arrays lie: in pose1, pose2, all outputs of contacts and the reductions, and in the
  * cotangents, tangents and gradients of the same call. They need last only until the call
  * returns. */
 typedef struct abut_state_array {
