@@ -3,7 +3,7 @@
  * Where the environment has ABUT_TEST_VALUES_ONLY, derivatives are left out.
  * Where the environment's ABUT_SHARED names a folder, golden/armadillo-pair in it is run too.
  *
- * Each folder is a case of docs/spec.md, section 9 (a.body.json, b.body.json, smoothing.json,
+ * Each folder is a case of docs/dev/spec.md, section 9 (a.body.json, b.body.json, smoothing.json,
  * poses.npz, cotangents.npz, expected.npz) or holds a witness.npz. The table of tolerances is the
  * specification's. Cases of edges in fields (tests/golden-round) have masks of slots and poses
  * whose derivatives jump, and sums over each pose. */

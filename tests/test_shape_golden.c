@@ -1,7 +1,7 @@
 /* Golden derivatives by shapes: test_shape_golden PRECISION CASES ANSWERS...
  *
  * Each of ANSWERS is a CASE.npz of derivatives by the bodies of the folder CASE in CASES, of some
- * of its poses: `pose`, and a_NAME and b_NAME, each pose's rows (docs/spec.md, section 9), and
+ * of its poses: `pose`, and a_NAME and b_NAME, each pose's rows (docs/dev/spec.md, section 9), and
  * where there are tangent_a_NAME and tangent_b_NAME the outputs' tangents jvp_NAME along these.
  * Tolerances are those of pose gradients. The sum over the poses must be that of the rows, and the
  * product of the rows with a direction that of the cotangents with the outputs' tangents along

@@ -18,7 +18,7 @@ Writes below SRC (the library's, unless named)
   query/self_test_answers.inl     witness points of edges and faces, with derivatives; both fields
   view/render/self_test_answers.inl    where rays enter the first body, and its field
 
-The answers are what docs/spec.md says, and come from bench/peers/manifold_reference.py and
+The answers are what docs/dev/spec.md says, and come from bench/peers/manifold_reference.py and
 round_reference.py, which share no code with the kernels, and from their automatic derivatives. What goes in, but for rays, is
 a multiple of a power of two, so that float32 takes it as it is. Needs jax and numpy (PyPI).
 """

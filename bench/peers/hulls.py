@@ -13,7 +13,7 @@ CUBE = np.array([(x, y, z) for x in STEPS for y in STEPS for z in STEPS if x or 
 
 
 def surface(quadric):
-    """Points of the surface f = 1 (docs/spec.md, section 4); h is homogeneous, so x / h(x) lies on it."""
+    """Points of the surface f = 1 (docs/dev/spec.md, section 4); h is homogeneous, so x / h(x) lies on it."""
     e1, e2 = quadric["exponents"]
     logs = np.log(CUBE ** 2 + 1e-300)
     ring = np.logaddexp(logs[:, 0] / e2, logs[:, 1] / e2) * e2 / e1
@@ -52,7 +52,7 @@ def model_xml(paths, count, options="", inertial=""):
 
 
 def frames(twists):
-    """exp(s), s = (rho, omega) (docs/spec.md, section 3) -> (N, 7): position, quaternion (w, x, y, z)."""
+    """exp(s), s = (rho, omega) (docs/dev/spec.md, section 3) -> (N, 7): position, quaternion (w, x, y, z)."""
     rho, omega = twists[:, :3].astype(float), twists[:, 3:].astype(float)
     t2 = np.maximum((omega ** 2).sum(1, keepdims=True), 1e-16)
     t = np.sqrt(t2)

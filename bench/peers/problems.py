@@ -1,6 +1,6 @@
 """Witness points as quadratic programmes of two variables, for the peers that are optimisers.
 
-E-E: edges p + x1 t1 and q + x2 t2, x in [0, 1]^2, with the ridge of docs/spec.md, section 6, at its default
+E-E: edges p + x1 t1 and q + x2 t2, x in [0, 1]^2, with the ridge of docs/dev/spec.md, section 6, at its default
      values (length 1, ridge 0.01).
 V-F: point v and triangle a + x1 u + x2 w, x1, x2 >= 0, x1 + x2 <= 1.
 Both: min 1/2 x'Mx + c'x where Gx <= h. Coordinates are uniform in the unit cube, as in bench/witness.c.

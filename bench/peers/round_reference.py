@@ -1,7 +1,7 @@
 """Reference for closed-form fields, round features, edges and arcs in fields, and normal cones, in JAX: float64, small, slow.
 
 It extends manifold_reference.py beside it and shares no code with the kernels. The sections "Edges in fields" (10) and "Normal
-cones" (11) of docs/spec.md give the formulas; numbers in brackets are theirs. `python bench/peers/round_reference.py` checks
+cones" (11) of docs/dev/spec.md give the formulas; numbers in brackets are theirs. `python bench/peers/round_reference.py` checks
 itself; it needs jax, numpy and scipy (PyPI).
 
 A shape is a dict: V (N,3) and r (N) are the contact vertices and their radii, E (M,2) and re (M) the edges. `arc`, where it is

@@ -1,5 +1,5 @@
 // The field of a body: the union of its added primitives, less the union of its subtracted ones
-// (docs/spec.md, section 4; Beker et al., eq. 6 to 8).
+// (docs/dev/spec.md, section 4; Beker et al., eq. 6 to 8).
 //
 //   union: phi+ = -LSE(-phi_l), normal sum w_l unit(g_l), w = softmax(-phi_l / union)
 //   subtraction: phi = LSE(phi+, -phi-), normal unit(v1 n+ - v2 n-), v = softmax of the same two

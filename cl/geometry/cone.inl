@@ -1,6 +1,7 @@
-// Normal cones (docs/spec.md, section 11): a feature's contact counts as far as the other body's
-// normal there, turned round, lies in the feature's cone, or within a margin of it. Functions take
-// the cosine c = -n . axis and the square of the sine, never the angle, whose slope jumps at 0.
+// Normal cones (docs/dev/spec.md, section 11): a feature's contact counts as far as the other
+// body's normal there, turned round, lies in the feature's cone, or within a margin of it.
+// Functions take the cosine c = -n . axis and the square of the sine, never the angle, whose slope
+// jumps at 0.
 
 // A feature's cone: its axis, of length 1, in the frame of the normals that it is compared with,
 // and its half angle with cosine and sine. A half angle of pi holds every normal.

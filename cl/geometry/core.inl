@@ -1,5 +1,5 @@
-// A core: a box or a disc that is grown by a radius rho (docs/spec.md, section 4). Its distance is
-// C2 everywhere, in closed form, and falls or rises by no more than a point moves.
+// A core: a box or a disc that is grown by a radius rho (docs/dev/spec.md, section 4). Its distance
+// is C2 everywhere, in closed form, and falls or rises by no more than a point moves.
 //
 // With w = rho / 2, m the ramp of grid.inl, delta how far a point lies beyond the core in each
 // direction, rounded over w, and s the soft maximum of the core's planes:

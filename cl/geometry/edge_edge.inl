@@ -1,4 +1,5 @@
-// Edge-edge witness points and contacts: docs/spec.md, section 6 (Beker et al., III-B and IV-D).
+// Edge-edge witness points and contacts: docs/dev/spec.md, section 6 (Beker et al., III-B and
+// IV-D).
 
 // A quadratic 1/2 a'Qa + c'a, where Q = [q11 q12; q12 q22], and its minimiser u over the plane.
 typedef struct FN(quadratic) {
@@ -138,8 +139,8 @@ typedef struct FN(pair_depths) {
   num own1, own2, opposing1, opposing2;
 } FN(pair_depths);
 
-// Returns what one pair gives, docs/spec.md, 6.3 and 6.4. e1 and e2 are the traced witness points,
-// m1 = n1(e1) and m2 = n2(e2), all in one frame.
+// Returns what one pair gives, docs/dev/spec.md, 6.3 and 6.4. e1 and e2 are the traced witness
+// points, m1 = n1(e1) and m2 = n2(e2), all in one frame.
 static FN(edge_contact) FN(edge_pair)(vec e1, vec e2, num con, vec m1, vec m2,
                                       const FN(pair_depths) *at, GLOBAL const coefficients *c)
 {

@@ -1,6 +1,6 @@
-// Contacts of an edge with the other body's field (docs/spec.md, section 10): the two points of the
-// edge where the field is least, each drawn to its own end, and what their derivatives are made of.
-// All is in the frame of the body whose field it is.
+// Contacts of an edge with the other body's field (docs/dev/spec.md, section 10): the two points of
+// the edge where the field is least, each drawn to its own end, and what their derivatives are made
+// of. All is in the frame of the body whose field it is.
 //
 // An edge runs from s = 0 to s = 1. End 0 is at s = 0 and end 1 at s = 1; the point of end e is the
 // place where phi + tilt L (s - e)^2 / 2 is least.
@@ -302,8 +302,8 @@ static num FN(edge_curvature)(const FN(rail_point) *at, const FN(jet) *jet, vec 
 
 // ---- where the contacts lie ----
 
-// How both places move (docs/spec.md, 10.2): together where they nearly meet, else back from the
-// rim.
+// How both places move (docs/dev/spec.md, 10.2): together where they nearly meet, else back from
+// the rim.
 typedef struct FN(edge_shift) {
   num gap, near, meet, by; // gap in s, near = (gap L / part)^2, by: added to the place of end 0
 } FN(edge_shift);
@@ -339,7 +339,7 @@ static num FN(edge_rise)(num x, num *slope)
 
 #define QUARTER_PI R(3.14159265358979323846)
 
-// What a contact's weight is made of (docs/spec.md, 10.3).
+// What a contact's weight is made of (docs/dev/spec.md, 10.3).
 typedef struct FN(edge_weight) {
   num tau;       // the place as a share of the edge, from its own end
   num won, rest; // both risen

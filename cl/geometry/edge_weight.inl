@@ -1,4 +1,4 @@
-// What an edge pair's contacts count apart from their depth: docs/spec.md, 6.6.
+// What an edge pair's contacts count apart from their depth: docs/dev/spec.md, 6.6.
 
 // Returns relu(x) = tau softplus(x / tau), and its derivative in *slope.
 static num FN(soft_relu_and_slope)(num x, real tau, real tau_inv, num *slope)

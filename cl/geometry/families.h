@@ -1,5 +1,5 @@
 // The families of primitives that a field is made of, in the order in which they are walked and
-// packed: the one list, of kernels and host. docs/extending.md says what a new line needs.
+// packed: the one list, of kernels and host. docs/dev/extending.md says what a new line needs.
 #ifndef GEOMETRY_FAMILIES_H
 #define GEOMETRY_FAMILIES_H
 

@@ -1,4 +1,4 @@
-// A grid: a cubic B-spline of a signed distance with corrections on finer nodes (docs/spec.md,
+// A grid: a cubic B-spline of a signed distance with corrections on finer nodes (docs/dev/spec.md,
 // section 4). It is C2, and its cost does not grow with the grid.
 //
 // A point is clipped softly to the grid's cells but the outermost; u are the clipped coordinates,

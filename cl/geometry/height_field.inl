@@ -1,6 +1,6 @@
-// A height field: the ground below z = h(x, y), docs/spec.md, section 4. h is a bicubic B-spline
-// through heights at nodes, C2 everywhere. Beyond the outermost cells its coefficients repeat, so
-// that it becomes flat there, and no point needs another text.
+// A height field: the ground below z = h(x, y), docs/dev/spec.md, section 4. h is a bicubic
+// B-spline through heights at nodes, C2 everywhere. Beyond the outermost cells its coefficients
+// repeat, so that it becomes flat there, and no point needs another text.
 //
 //   top = (z - h) / sqrt(1 + |grad h|^2),  phi = LSE_plane(top, four walls, base)
 //

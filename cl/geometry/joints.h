@@ -1,5 +1,5 @@
 // The joints of links: the one table, which kernels, the library and its reader of scenes follow.
-// docs/extending.md says what a new line needs.
+// docs/dev/extending.md says what a new line needs.
 //
 // JOINT(word, ID, moves, turns): the word in scenes' files; the end of JOINT_*; by how many of its
 // degrees of freedom, the first ones, it moves its link, 1 along its axis or 3 along the world's,

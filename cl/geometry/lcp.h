@@ -1,5 +1,5 @@
-// Boxed linear complementarity problems (docs/lcp-formulas.md, section 2): what host and kernels
-// both name.
+// Boxed linear complementarity problems (docs/dev/lcp-formulas.md, section 2): what host and
+// kernels both name.
 #ifndef GEOMETRY_LCP_H
 #define GEOMETRY_LCP_H
 
@@ -10,14 +10,14 @@
 #define LCP_USUAL_DOUBLE 1e-10
 #define LCP_USUAL_FLOAT 1e-4
 
-// Classes of rows: docs/lcp-formulas.md, section 4.
+// Classes of rows: docs/dev/lcp-formulas.md, section 4.
 #define LCP_SEPARATING 0 // f = 0
 #define LCP_CLAMPING 1   // w = 0
 #define LCP_UPPER 2      // f at its upper bound
 #define LCP_LOWER 3      // f at its lower bound
 #define LCP_TIED 4       // f at a bound, and w = 0
 
-// How a problem was solved: docs/lcp-formulas.md, section 3.
+// How a problem was solved: docs/dev/lcp-formulas.md, section 3.
 #define LCP_WARM 0    // by the classes that were guessed
 #define LCP_PIVOTED 1 // by principal pivoting
 #define LCP_BY_LEMKE 2

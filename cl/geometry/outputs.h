@@ -1,5 +1,5 @@
 // The outputs of a contact: the one table, which kernels, the library, the command, Python and XLA
-// read. docs/extending.md says what a new line needs.
+// read. docs/dev/extending.md says what a new line needs.
 //
 // OUTPUT(member, ID, reals): the member of the public structs (abut_batch, abut_compact,
 // abut_cotangents, abut_tangents), by which files and Python call the output, too; the end of

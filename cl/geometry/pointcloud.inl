@@ -1,5 +1,5 @@
-// An oriented point cloud: docs/spec.md, section 4 (Beker et al., eq. 5). With r_i = x - p_i, phi_i
-// = n_i . r_i, u_i = -r_i / width_i^2 and w = softmax(-|r_i|^2 / (2 width_i^2)),
+// An oriented point cloud: docs/dev/spec.md, section 4 (Beker et al., eq. 5). With r_i = x - p_i,
+// phi_i = n_i . r_i, u_i = -r_i / width_i^2 and w = softmax(-|r_i|^2 / (2 width_i^2)),
 //   phi = sum w_i phi_i, g = sum w_i [n_i + (phi_i - phi) u_i],
 // where g is the exact gradient.
 //

@@ -1,6 +1,6 @@
-// A convex polyhedron: docs/spec.md, section 4 (Beker et al., eq. 4). phi is the LSE over planes
-// and g its exact gradient, sum w_i n_i. The derivative of g is the spread of the normals, 1/plane
-// sum w_i (n_i - g) (n_i - g)'.
+// A convex polyhedron: docs/dev/spec.md, section 4 (Beker et al., eq. 4). phi is the LSE over
+// planes and g its exact gradient, sum w_i n_i. The derivative of g is the spread of the normals,
+// 1/plane sum w_i (n_i - g) (n_i - g)'.
 
 static num FN(plane_distance)(GLOBAL const real *p, vec x)
 {

@@ -1,5 +1,5 @@
-// Poses (docs/spec.md, section 3): from twists, by the exponential map of SE(3), and from positions
-// with quaternions to a frame of twelve numbers.
+// Poses (docs/dev/spec.md, section 3): from twists, by the exponential map of SE(3), and from
+// positions with quaternions to a frame of twelve numbers.
 //
 // This text is included on `wide` scalars too, as a frame's rounding moves every contact of its
 // pose.

@@ -1,5 +1,5 @@
 // Reductions of a manifold, one number a pose: the one table, which kernels, the library, the
-// command, Python and XLA read. docs/extending.md says what a new line needs.
+// command, Python and XLA read. docs/dev/extending.md says what a new line needs.
 //
 // REDUCTION(member, ID, word, file, over, bars, reads): the member of abut_reductions, by which
 // Python calls it, too; the end of ABUT_REDUCE_* and REDUCED_*; the command's word for it; the

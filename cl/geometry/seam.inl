@@ -1,5 +1,5 @@
-// Seams between bodies that are fixed to one another (docs/spec.md, section 11.8): which share a
-// contact has beside them. A zone is a box with soft sides around a seam, in the frame of a body;
+// Seams between bodies that are fixed to one another (docs/dev/spec.md, section 11.8): which share
+// a contact has beside them. A zone is a box with soft sides around a seam, in the frame of a body;
 // ZONE_REALS of layout.h say where.
 
 // Returns the share of a zone at x, and its gradient in *slope: 1 within the zone and 0 beyond it,

@@ -1,4 +1,4 @@
-// Smooth operators in their overflow-free forms (docs/spec.md, section 1).
+// Smooth operators in their overflow-free forms (docs/dev/spec.md, section 1).
 
 // Returns 1 / (1 + exp(-x)).
 static num FN(sigmoid)(num x)
@@ -106,8 +106,8 @@ static num FN(within)(num x, real tau_inv)
   return FN(within_and_slope)(x, tau_inv, &slope);
 }
 
-// Returns an activity less the floor (docs/spec.md, 6.5), a x^3 (10 - 15 x + 6 x^2), where x = a /
-// floor - 1 is clipped (hard) to [0, 1], and its derivative in *slope. It is twice continuously
+// Returns an activity less the floor (docs/dev/spec.md, 6.5), a x^3 (10 - 15 x + 6 x^2), where x =
+// a / floor - 1 is clipped (hard) to [0, 1], and its derivative in *slope. It is twice continuously
 // differentiable.
 static num FN(above_floor_and_slope)(num a, real floor, real floor_inv, num *slope)
 {

@@ -1,6 +1,6 @@
-// The force of a spring at one of a pair's contacts, and its derivatives; docs/spring-formulas.md,
-// "At contacts". With the distance d, the weight w, the normal n and the velocity u of what owns
-// the contact against the other body it is
+// The force of a spring at one of a pair's contacts, and its derivatives;
+// docs/dev/spring-formulas.md, "At contacts". With the distance d, the weight w, the normal n and
+// the velocity u of what owns the contact against the other body it is
 //   lambda = k w s D(v_n / v_d) (n - mu v_t / sqrt(v_s^2 + |v_t|^2)), s = eps3 softplus(-d / eps3),
 // where v_n = u . n and v_t = u - v_n n.
 

@@ -1,5 +1,5 @@
-// The curves of the spring law (docs/spring-formulas.md, "Field, separation, force", 3). Springs
-// between bodies use them, and so do the springs that hold joints within their limits.
+// The curves of the spring law (docs/dev/spring-formulas.md, "Field, separation, force", 3).
+// Springs between bodies use them, and so do the springs that hold joints within their limits.
 //
 // The host path has all suites in one text, of which two include this for the same numbers.
 #if NUM_DUAL ? !defined(SPRING_CURVES_DUAL) : !defined(SPRING_CURVES)

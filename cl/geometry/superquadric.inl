@@ -1,5 +1,5 @@
-// A superquadric: docs/spec.md, section 4 (Beker et al., eq. 3, times |x| as in Liu et al. 2023,
-// Marching-Primitives).
+// A superquadric: docs/dev/spec.md, section 4 (Beker et al., eq. 3, times |x| as in Liu et al.
+// 2023, Marching-Primitives).
 //
 //   q_i = (y_i / a_i)^2 + 1e-12
 //   M = e2 log2 [q_x^(1/e2) + q_y^(1/e2)]

@@ -1,4 +1,5 @@
-// The smooth projection of a point onto a triangle: docs/spec.md, section 8 (Beker et al., III-C).
+// The smooth projection of a point onto a triangle: docs/dev/spec.md, section 8 (Beker et al.,
+// III-C).
 
 static vec FN(on_edge)(vec v, vec a, vec b, GLOBAL const coefficients *c)
 {

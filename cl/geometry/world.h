@@ -450,8 +450,8 @@ typedef struct contact_layout {
 #define HARD_INTS(most, rows) (HARD_CHOSEN + 2 * (most) + (rows))
 // The ints of a candidate: its item, its place there, whether it is taken, and whether it is idle.
 #define HARD_CANDIDATE 4
-// How derivatives see bounces (docs/lcp-formulas.md, section 8): not at all, as collisions in time,
-// or by least squares.
+// How derivatives see bounces (docs/dev/lcp-formulas.md, section 8): not at all, as collisions in
+// time, or by least squares.
 #define HARD_STIFF 0
 #define HARD_COLLISION 1
 #define HARD_PAPER 2
@@ -463,9 +463,9 @@ typedef struct contact_layout {
 // nv) each, three matrices (m, m), three vectors of m, and for each row a vector of nv.
 #define HARD_ADJOINT(m, nv) (2 * (nv) * (nv) + 3 * (m) * (m) + 3 * (m) + (m) * (nv))
 
-// The numbers of a world in which descent may choose the classes (docs/lcp-formulas.md, section 9):
-// the cotangents of the state and of the parameters with which the way back began, and the size of
-// the gradient by the answer's own classes.
+// The numbers of a world in which descent may choose the classes (docs/dev/lcp-formulas.md, section
+// 9): the cotangents of the state and of the parameters with which the way back began, and the size
+// of the gradient by the answer's own classes.
 #define HARD_ESCAPE(nv, parameters) (2 * (nv) + (parameters) + 1)
 
 // The planes (ROW_ADJOINT, nv) of what rows on single degrees of freedom add to the cotangents of

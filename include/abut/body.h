@@ -57,7 +57,7 @@ typedef struct abut_grid_level {
 } abut_grid_level;
 
 /* Cubic B-spline of a signed distance, with nodes at origin + spacing (i, j, k), and corrections on
- * finer grids that are added to it (docs/spec.md, section 4). */
+ * finer grids that are added to it (docs/dev/spec.md, section 4). */
 typedef struct abut_grid {
   const double *coefficients; /* (size[0], size[1], size[2]) [m], > 0 in the outer four layers */
   size_t size[3];             /* 6 to 1,024 each */
@@ -70,7 +70,7 @@ typedef struct abut_grid {
 
 /* Ground below z = h(x, y), where h is the natural bicubic spline through heights at nodes that are
  * evenly spaced over a rectangle about the origin, with a wall at each of its sides and a base
- * below (docs/spec.md, section 4). */
+ * below (docs/dev/spec.md, section 4). */
 typedef struct abut_height_field {
   const double *heights; /* (rows, columns) [m]: row r at y = -size[1] + 2 size[1] r / (rows -
                             1), column c at x = -size[0] + 2 size[0] c / (columns - 1); all above
@@ -88,7 +88,7 @@ typedef enum abut_core_kind { ABUT_CORE_BOX = 0, ABUT_CORE_DISC = 1 } abut_core_
 
 /* A box or a disc, the core, grown by a radius: boxes and cylinders with rounded edges, capsules,
  * spheres. Outside its distance is the Euclidean one to 0.9 % of the radius; it is smooth
- * everywhere (docs/spec.md, section 4). */
+ * everywhere (docs/dev/spec.md, section 4). */
 typedef struct abut_core {
   abut_core_kind kind;
   double half[3];       /* of a box: half lengths along x, y and z [m], in [0, 1e6]; of a disc

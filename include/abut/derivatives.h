@@ -3,7 +3,7 @@
  * Every output of abut_contacts is differentiated through all that it depends on: the bodies'
  * fields and their normals' curvature, both ways of selection with their ranks and weights, the
  * soft nearest neighbour, sphere tracing, and the poses' own parameters. The order of a selection
- * counts as constant (docs/spec.md, 1), and d|x|/dx is 0 at 0.
+ * counts as constant (docs/dev/spec.md, 1), and d|x|/dx is 0 at 0.
  *
  * Gradients are with respect to the numbers given: the six of a twist, or the seven of a position
  * and a quaternion, where the quaternion's part is orthogonal to it. Every finite pose gives

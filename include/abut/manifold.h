@@ -29,7 +29,7 @@ typedef enum abut_select {
                                where a tie is cut through, all of it weighs 0 */
 } abut_select;
 
-/* How edges make contacts (docs/spec.md, sections 6 and 10). */
+/* How edges make contacts (docs/dev/spec.md, sections 6 and 10). */
 typedef enum abut_edge_contacts {
   ABUT_EDGES_PAIRS = 0, /* each edge of one body with each edge of the other */
   ABUT_EDGES_FIELD = 1  /* each edge with the other body's field: two slots for each edge */
@@ -78,7 +78,7 @@ typedef struct abut_smoothing {
                        divided; negative: they are not divided */
   uint32_t samples; /* parts of an edge in which its least field is looked for, 1 to
                        ABUT_SAMPLES_MOST; 1 suits convex fields */
-  /* Normal cones (docs/spec.md, section 11) weigh contacts where cone_outer exceeds cone_inner.
+  /* Normal cones (docs/dev/spec.md, section 11) weigh contacts where cone_outer exceeds cone_inner.
    * They need ABUT_EDGES_FIELD, two_sided and edge_edge. Each of the three lies in [0, 180]. */
   double cone_inner; /* [degrees] a contact counts fully up to so far outside its feature's
                         cone */

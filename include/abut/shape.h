@@ -1,7 +1,7 @@
 /* Derivatives of contact manifolds with respect to the shapes of their bodies: vertices of meshes,
  * stated features, and the numbers of the primitives that fields are made of.
  *
- * What varies is said in docs/derivatives.md, its formulas in docs/spec.md, section 4. A body's
+ * What varies is said in docs/derivatives.md, its formulas in docs/dev/spec.md, section 4. A body's
  * mesh and its field are independent of each other, also where one was made from the other, unless
  * `follow` is asked for. Which elements a selection ranks and keeps counts as constant, as in
  * derivatives by poses.

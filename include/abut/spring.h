@@ -5,7 +5,7 @@
  *   phi(x) = sum w_i n_i . (x - p_i), w = softmax(logw_i - |x - p_i|^2 / eps1_i),
  * and the pair's wrench is the mean over both bodies' points weighted by
  *   beta = softmax(-phi / eps2 + logw).
- * It is smooth in poses and twists, and acts at a distance too. docs/spring-formulas.md has the
+ * It is smooth in poses and twists, and acts at a distance too. docs/dev/spring-formulas.md has the
  * formulas.
  *
  *   abut_cloud clouds[2];

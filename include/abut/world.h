@@ -1,7 +1,7 @@
 /* Worlds that move: trees of links with bodies, stepped on the devices of a context with MuJoCo's
  * soft contact law or with hard contacts, on smooth contacts, or with springs between point clouds.
- * docs/scenes.md has the format of scenes, docs/cone.md, docs/lcp-formulas.md and docs/spring.md
- * the formulas, and what of them is not there yet.
+ * docs/scenes.md has the format of scenes, docs/cone.md, docs/dev/lcp-formulas.md and
+ * docs/spring.md the formulas, and what of them is not there yet.
  *
  *   abut_scene scene;       abut_load_scene(context, "box.scene.json", &scene);
  *   abut_scene_info info;   abut_get_scene_info(scene, &info);
@@ -380,7 +380,7 @@ typedef struct abut_worlds {
                                                              w_next), J' lambda */
   void *multipliers;    /* (count, C, 3), there too: the force of each contact on its owner
                            along n, |n| t1 and |n| t2 of docs/cone.md, section 7 [N, for n of
-                           length 1], of hard ones the frame of docs/lcp-formulas.md; of
+                           length 1], of hard ones the frame of docs/dev/lcp-formulas.md; of
                            springs between clouds the force on body 1 in the world's axes, of
                            each pair one; C: slots of all pairs, one pair behind the other
                            (abut_scene_info.contacts), or contacts that are given. Not of a
@@ -433,7 +433,7 @@ typedef struct abut_worlds_gradients {
                         depends on it */
   bool escape;       /* of hard contacts: each step back may take those for open that
                         descent would open, where the gradient by v and u is larger so
-                        (docs/lcp-formulas.md) */
+                        (docs/dev/lcp-formulas.md) */
   uint32_t *escaped; /* (count) 1 where a step did; host memory. NULL: not wanted */
   uint32_t cookie;
 } abut_worlds_gradients;

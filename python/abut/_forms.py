@@ -26,7 +26,7 @@ def _series(s: Any, terms: tuple[float, ...]) -> Any:
 
 
 def exp(xp: Any, twists: Any) -> Any:
-    """Positions and quaternions (..., 7) of twists (..., 6), see docs/spec.md."""
+    """Positions and quaternions (..., 7) of twists (..., 6), see docs/dev/spec.md."""
     rx, ry, rz, ox, oy, oz = (twists[..., i] for i in range(6))
     s = ox * ox + oy * oy + oz * oz
     near = s < _SMALL

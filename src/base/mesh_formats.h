@@ -1,5 +1,5 @@
 /* The formats of mesh files: the one table, which readers, texts, tests and fuzzers follow.
- * docs/extending.md says what a new line needs.
+ * docs/dev/extending.md says what a new line needs.
  *
  * FORMAT(extension, ID): the end of a file's name without its dot, by which the parser is called,
  * too, and the end of MESH_*. Between lines stands AND(), before the last one OR(). */

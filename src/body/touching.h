@@ -9,7 +9,7 @@
 
 /* Gives the part with a body's features, with `cones` without those that have no slot. Its
  * vertices, and the edges that kernels read, lie by `inset` inside the body along their cones'
- * axes, where they are sharp (docs/spec.md). */
+ * axes, where they are sharp (docs/dev/spec.md). */
 abut_status body_touching(body *whole, bool cones, double inset, body **out);
 
 /* Returns by how much of such a part's `inset` a feature with this cone [rad] and radius asks the

@@ -17,8 +17,8 @@
 #define STEPS 8        /* in how many parts */
 #define FAINT 50.0     /* Weights of e^-50 of the largest one and less do not count. */
 
-/* Returns the field phi of docs/spring-formulas.md at x. Few points are looked at, so that plain
- * sums do. */
+/* Returns the field phi of docs/dev/spring-formulas.md at x. Few points are looked at, so that
+ * plain sums do. */
 static double field_at(const abut_cloud *c, const double x[3])
 {
   double top = -HUGE_VAL, sum = 0.0, all = 0.0;

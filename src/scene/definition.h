@@ -24,7 +24,7 @@ typedef enum integrator {
 /* How contacts push: an entry of the table in world/law/law.h. */
 typedef struct contact_law contact_law;
 
-/* The settings of hard contacts, by the names of docs/lcp-formulas.md: sections 1, 5 and 8. */
+/* The settings of hard contacts, by the names of docs/dev/lcp-formulas.md: sections 1, 5 and 8. */
 typedef struct hard_settings {
   double error_reduction, slop, correction; /* [-], [m], [m/s] */
   double margin, limit_margin;              /* [m]; a margin below 0: a share of the pair's size */
@@ -49,7 +49,7 @@ typedef struct joint {
   bool limited;
   double limits[2];
   double limit_spring[3];   /* k, eps3, v_d of a limit where contacts are springs
-                               (docs/spring-formulas.md) */
+                               (docs/dev/spring-formulas.md) */
   softness limit, friction; /* of a limit and of friction loss where contacts are soft */
 } joint;
 

@@ -1,5 +1,5 @@
-/* The flat faces of a scene's bodies that may lie flush with another body's: docs/spec.md, section
- * 11.8. */
+/* The flat faces of a scene's bodies that may lie flush with another body's: docs/dev/spec.md,
+ * section 11.8. */
 #ifndef ABUT_SCENE_SEAM_FACES_H
 #define ABUT_SCENE_SEAM_FACES_H
 

@@ -37,8 +37,8 @@ static body_box centred(const box *b)
 
 /* A witness point is p + a (q - p) with a = con u + (1 - con) s, where s, a mean of clipped
  * numbers, is within [0, 1], and con is at most sigmoid((1 - u) / c) and sigmoid(u / c), with c =
- * `compare` (docs/spec.md, 6.1). Beyond an end, at u = 1 + x, a - 1 is at most con x <= x / (1 +
- * exp(x / c)), which is edge_overshoot or less, and likewise at the other end. */
+ * `compare` (docs/dev/spec.md, 6.1). Beyond an end, at u = 1 + x, a - 1 is at most con x <= x / (1
+ * + exp(x / c)), which is edge_overshoot or less, and likewise at the other end. */
 static void cover_edge(box *b, const double *p, const double *q, const abut_smoothing *s)
 {
   const double way[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};

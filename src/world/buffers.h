@@ -150,7 +150,7 @@ enum {
   OUT_P_STIFFNESS,
   OUT_P_GRAVITY,
   WORLD_KEPT,  /* what a law's step leaves for its derivatives; only hard contacts have it */
-  OUT_ESCAPED, /* how hard contacts' derivatives went: docs/lcp-formulas.md, section 9 */
+  OUT_ESCAPED, /* how hard contacts' derivatives went: docs/dev/lcp-formulas.md, section 9 */
   /* Of springs. */
   IN_SPRINGS,
   IN_A,

@@ -1,6 +1,6 @@
 /* Seams: where bodies of a scene that are fixed to one another have faces that lie flush, what
- * slides over them meets one flat face (docs/spec.md, section 11.8). Near a seam a bridge, a box
- * within both bodies, takes the place of their fields; zones say how far. */
+ * slides over them meets one flat face (docs/dev/spec.md, section 11.8). Near a seam a bridge, a
+ * box within both bodies, takes the place of their fields; zones say how far. */
 #ifndef ABUT_WORLD_SEAMS_H
 #define ABUT_WORLD_SEAMS_H
 

@@ -154,7 +154,7 @@ static abut_status test_adjoints(context *one)
 /* Two worlds of a mass on two slides that touches the floor. In the first it is 0.5 mm deep and
  * slides, in the second it comes down and sticks. The answers are made by hand: f_n = s - v_z + g
  * h, where the target s is a fifth of the depth over h, and v'_x = v_x - mu f_n, or 0 where it
- * sticks (docs/lcp-formulas.md, section 1). */
+ * sticks (docs/dev/lcp-formulas.md, section 1). */
 #define HARD_TEXT                                                                                \
   "{\"contact_model\": \"lcp\", \"timestep\": 0.01, \"gravity\": [0, 0, -10], \"links\": ["      \
   "{\"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}}, {\"parent\": 0, \"mass\": 1, "       \

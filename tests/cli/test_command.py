@@ -38,9 +38,9 @@ def test_help_and_version():
             said = run(0, words, dev=True, out=f"^usage: abut-dev {command}")
             # an example
             has(said.out, f"^  abut-dev {command}")
-        usage(f"`{command}` is a command of abut-dev, which `meson compile -C build abut-dev` builds (docs/testing.md)",
+        usage(f"`{command}` is a command of abut-dev, which `meson compile -C build abut-dev` builds (docs/dev/testing.md)",
               command)
-        usage(f"`{command}` is a command of abut-dev, which `meson compile -C build abut-dev` builds (docs/testing.md)",
+        usage(f"`{command}` is a command of abut-dev, which `meson compile -C build abut-dev` builds (docs/dev/testing.md)",
               f"help {command}")
     run(0, "--help", dev=True, out=(r"^abut-dev [0-9]+\.[0-9]+\.[0-9]+: checks and measurements",
         r"^  abut-dev bench \[A B\|SCENE\] "))

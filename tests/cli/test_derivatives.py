@@ -21,7 +21,7 @@ def setup():
 
 
 def test_golden_answers():
-    """docs/spec.md, section 9."""
+    """docs/dev/spec.md, section 9."""
     cases = ["box-on-box", "grids-fine"] if USUAL else ["box-on-box", "figure-gate", "figure-vertices-only", "grids-fine"]
     for name in cases:
         case = f"tests/golden/{name}"

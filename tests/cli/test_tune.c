@@ -1,5 +1,5 @@
 /* Which answers `abut-dev tune` takes for right: the host's own, and none that is off by more than
- * the table of docs/spec.md, in whatever output. */
+ * the table of docs/dev/spec.md, in whatever output. */
 #include "dev/tune/tune.h"
 
 #include <math.h>

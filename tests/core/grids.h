@@ -23,7 +23,7 @@ typedef struct grid_sample {
 void grid_sample_make(grid_sample *s, uint64_t *seed, size_t levels, double size,
                       abut_operation operation);
 
-/* Distance and raw normal (docs/spec.md, section 4). */
+/* Distance and raw normal (docs/dev/spec.md, section 4). */
 double grid_field(const abut_grid *g, const double x[3], double normal[3]);
 
 #endif

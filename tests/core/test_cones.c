@@ -24,7 +24,7 @@ static double dot3(const double a[3], const double b[3])
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The weight of a contact whose cosine to the axis is c (docs/spec.md, section 11). */
+/* The weight of a contact whose cosine to the axis is c (docs/dev/spec.md, section 11). */
 static double weight_at(double c, double half)
 {
   const double one = cos(fmin(half + INNER * DEGREE, PI)),

@@ -57,7 +57,7 @@ static double log_of_sum(double a, double b)
   return fmax(a, b) + log1p(exp(fmin(a, b) - fmax(a, b)));
 }
 
-/* docs/spec.md, section 4. */
+/* docs/dev/spec.md, section 4. */
 static double distance(const abut_superquadric *s, const double *x)
 {
   double y[3], q[3], r2 = 0.0;

@@ -359,7 +359,7 @@ static void test_core_answers(abut_context context)
         worst_n);
 }
 
-/* How far distances are off is docs/spec.md's, section 4. */
+/* How far distances are off is docs/dev/spec.md's, section 4. */
 static void test_cores(abut_context context)
 {
   check_core(context, "core: a box", (abut_core){.half = {0.5, 0.3, 0.4}, .radius = 0.1}, 0.013,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/decompose/derivatives.inl: make_derivatives.py >derivatives.inl
 
-Each row is a random superquadric, a place near its surface, its field there (docs/spec.md, section 4) and the
+Each row is a random superquadric, a place near its surface, its field there (docs/dev/spec.md, section 4) and the
 field's derivatives by the eleven parameters of a fit, by jax.grad in float64: the logarithms of the axes, both
 exponents, a translation in its own axes and a twist of these. Tests read the numbers and need no JAX.
 """

@@ -131,7 +131,7 @@ void warm_up(const task *of, world *w, answer *expected);
 
 bool same_answer(const answer *a, const answer *b, const char *what);
 
-/* Within the tolerances of docs/spec.md, section 9. */
+/* Within the tolerances of docs/dev/spec.md, section 9. */
 bool near_answer(const answer *a, const answer *b, const char *what);
 
 #endif

@@ -2,7 +2,7 @@
  * test_shares_kinds PRECISION
  *
  * The host path, PoCL, and with ABUT_TEST_KINDS=all every device of every platform that has the
- * precision. The table of docs/spec.md, section 9, holds whichever device a pose comes from. */
+ * precision. The table of docs/dev/spec.md, section 9, holds whichever device a pose comes from. */
 #include "core/slopes.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which folder of src includes which, against the table of docs/architecture.md: layers.py ROOT
+"""Which folder of src includes which, against the table of docs/dev/architecture.md: layers.py ROOT
 
 The table is the first block of code under the heading "Layers": a line for each folder, with the folders
 whose files its own may include. Blank lines part layers, the highest first, and what a folder may include
@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-TABLE = "docs/architecture.md"
+TABLE = "docs/dev/architecture.md"
 BLOCK = re.compile(r"^## Layers\n(?:(?!^#|^```).*\n)*^```.*\n((?:(?!^```).*\n)*)^```", re.M)
 INCLUDE = re.compile(r"\s*#\s*include\s+([\"<])([^\">]+)[\">]")
 SUFFIXES = (".c", ".h", ".inl")

@@ -22,7 +22,7 @@ cl/geometry
 ```
 """
 FILES = {
-    "docs/architecture.md": TABLE,
+    "docs/dev/architecture.md": TABLE,
     "src/base/base.h": "#include <string.h>\n", "src/base/made.c": '#include "kernel_ids.h"\n',
     "src/middle/middle.h": '#include "base/base.h"\n#include <abut/body.h>\n',
     "src/middle/shape.c": '#include "middle/middle.h"\n\n#include "geometry/shape.h"\n#include "middle/made.h"\n',
@@ -30,7 +30,7 @@ FILES = {
     "src/top/top.c": '#include "part/part.h"\n# include <middle/middle.h>\n',
     "src/top/sub/sub.c": '#include "base/base.h"\n',
 }
-NOT_ALLOWED = "which the layers of docs/architecture.md do not allow"
+NOT_ALLOWED = "which the layers of docs/dev/architecture.md do not allow"
 
 
 class Layers(unittest.TestCase):
@@ -62,24 +62,24 @@ class Layers(unittest.TestCase):
 
     def test_what_nobody_needs_is_found(self):
         self.check({"src/middle/shape.c": ""},
-                   "docs/architecture.md:9: middle -> cl/geometry: is allowed, but no file of middle needs it "
+                   "docs/dev/architecture.md:9: middle -> cl/geometry: is allowed, but no file of middle needs it "
                    "any longer")
 
     def test_folders_and_lines_belong_together(self):
-        self.check({"src/new/a.c": "", "src/new/b.c": ""}, "src/new: docs/architecture.md has no layer for it")
-        self.table("\nbase\n", "\nbase\ngone\n", "docs/architecture.md:12: gone: there is no such folder")
+        self.check({"src/new/a.c": "", "src/new/b.c": ""}, "src/new: docs/dev/architecture.md has no layer for it")
+        self.table("\nbase\n", "\nbase\ngone\n", "docs/dev/architecture.md:12: gone: there is no such folder")
 
     def test_a_table_that_is_no_table_is_found(self):
         self.table("\n\nbase\n", "\nbase\n", *(
-            f"docs/architecture.md:{line}: middle -> {other}: {other} is in no layer below middle"
+            f"docs/dev/architecture.md:{line}: middle -> {other}: {other} is in no layer below middle"
             for line, other in ((9, "base"), (9, "cl/geometry"))))
         self.table("top/sub   base", "top/sub   base none",
-                   "docs/architecture.md:7: top/sub -> none: there is no line for none",
-                   "docs/architecture.md:7: top/sub -> none: is allowed, but no file of top/sub needs it any "
+                   "docs/dev/architecture.md:7: top/sub -> none: there is no line for none",
+                   "docs/dev/architecture.md:7: top/sub -> none: is allowed, but no file of top/sub needs it any "
                    "longer")
         self.check({layers.TABLE: "# Architecture\n"},
-                   'docs/architecture.md: no block of code under the heading "Layers"',
-                   *(f"src/{folder}: docs/architecture.md has no layer for it"
+                   'docs/dev/architecture.md: no block of code under the heading "Layers"',
+                   *(f"src/{folder}: docs/dev/architecture.md has no layer for it"
                      for folder in ("base", "middle", "top")))
 
 

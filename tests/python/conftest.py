@@ -13,7 +13,7 @@ import abut
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden"
 OUTPUTS = ("p", "d", "n", "activity")
-WITHIN = {"p": 1e-9, "d": 1e-9, "n": 1e-8, "activity": 1e-9}  # docs/spec.md, section 9, float64
+WITHIN = {"p": 1e-9, "d": 1e-9, "n": 1e-8, "activity": 1e-9}  # docs/dev/spec.md, section 9, float64
 USUAL = os.environ.get("ABUT_TEST_USUAL") == "1" and os.environ.get("ABUT_TEST_ALL") != "1"  # a share of what the long run takes whole
 long = pytest.mark.skipif(USUAL, reason="the long run has it")
 CASES = sorted(p.parent.name for p in GOLDEN.glob("*/smoothing.json"))

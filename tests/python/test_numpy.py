@@ -162,7 +162,7 @@ def test_weights(double, double_pair):
     without = abut.Pair(*conftest.figure_and_part(double), {**conftest.FEW, "cone_outer": 0})
     whole = abut.contacts(without, p1, p2, want=("weight",)).weight
     assert (whole[:, :without.layout.edge_offset[0]] == 1).all()  # only normal cones weigh vertices
-    counted = c.weight.copy()  # vertices count whole for distances (docs/spec.md, section 11.7)
+    counted = c.weight.copy()  # vertices count whole for distances (docs/dev/spec.md, section 11.7)
     counted[:, :double_pair.layout.edge_offset[0]] = 1
     least = np.where(counted >= 0.5, c.d, np.inf).min(1)
     np.testing.assert_array_equal(abut.reduce(double_pair, p1, p2, "distance").value, least)

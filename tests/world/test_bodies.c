@@ -248,7 +248,7 @@ static double rounded_distance(body_shape shape, const double size[3], double q,
   return (most > 0.0 ? beyond : most) - q;
 }
 
-/* Round edges: distances by docs/spec.md, section 4. Meshes are those of sharp ones. */
+/* Round edges: distances by docs/dev/spec.md, section 4. Meshes are those of sharp ones. */
 static void round_edges(void)
 {
   enum { POINTS = 20000 };

@@ -25,7 +25,7 @@ static double exponent(const abut_cloud *c, size_t i, const double x[3])
   return c->log_weights[i] - square / c->eps1[i];
 }
 
-/* phi of docs/spring-formulas.md, all points one after the other. */
+/* phi of docs/dev/spring-formulas.md, all points one after the other. */
 static double field(const abut_cloud *c, const double x[3])
 {
   double most = -INFINITY, weights = 0.0, sum = 0.0;

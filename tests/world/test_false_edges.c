@@ -185,8 +185,8 @@ static void edge_point(const double half[3], int i, const double u[3], double sh
 }
 
 /* A word's field rounds a box's edges by a radius of a part of the shortest half length
- * (docs/spec.md, 10.4). Returns how far inside an edge its surface lies along u, which is across
- * it. */
+ * (docs/dev/spec.md, 10.4). Returns how far inside an edge its surface lies along u, which is
+ * across it. */
 static double cut_off(const double half[3], const double u[3], double length)
 {
   const double radius = fmin(half[0], fmin(half[1], half[2])) / 50.0;

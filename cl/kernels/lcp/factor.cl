@@ -1,6 +1,6 @@
 // The least squares solution of least norm by a complete orthogonal factorisation (Golub, Van Loan:
 // Matrix Computations, 5.5.2): Householder reflections with column pivoting, then reflections from
-// the right. It is the pseudo-inverse Q^+ of docs/lcp-formulas.md, section 4.
+// the right. It is the pseudo-inverse Q^+ of docs/dev/lcp-formulas.md, section 4.
 #ifndef KERNELS_LCP_FACTOR
 #define KERNELS_LCP_FACTOR
 

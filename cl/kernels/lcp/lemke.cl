@@ -1,7 +1,7 @@
 // Lemke's method with a lexicographic ratio test on the copositive form of a boxed problem, for
-// what pivoting leaves over (docs/lcp-formulas.md, sections 2 and 3; Stewart, Trinkle 1996). Its
-// unknowns are z = (f_n, beta+, beta-, lambda), where f_t = beta+ - beta-. It computes in double
-// where the device has that, because a tableau drifts.
+// what pivoting leaves over (docs/dev/lcp-formulas.md, sections 2 and 3; Stewart, Trinkle 1996).
+// Its unknowns are z = (f_n, beta+, beta-, lambda), where f_t = beta+ - beta-. It computes in
+// double where the device has that, because a tableau drifts.
 
 #if REAL_DOUBLE || WIDE
 #define LEMKE_SAME 1e-13  // ratios that differ by no more are equal

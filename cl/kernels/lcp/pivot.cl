@@ -1,5 +1,5 @@
-// Classes of rows, the answer that belongs to them, and principal pivoting: docs/lcp-formulas.md,
-// sections 3 and 4.
+// Classes of rows, the answer that belongs to them, and principal pivoting:
+// docs/dev/lcp-formulas.md, sections 3 and 4.
 
 // Writes the f of a classification, f_C = -Q^+ (b_C + A_CU h0) and f_U = E f_C + h0. Returns the
 // rank of Q.

@@ -1,6 +1,6 @@
-// The boxed linear complementarity problem of docs/lcp-formulas.md, section 2: w = A f + b, where f
-// >= 0, w >= 0 and f w = 0 in rows without a parent, and |f| <= mu f_parent + box in the others,
-// with w >= 0 at the lower bound, w <= 0 at the upper one, and w = 0 between.
+// The boxed linear complementarity problem of docs/dev/lcp-formulas.md, section 2: w = A f + b,
+// where f >= 0, w >= 0 and f w = 0 in rows without a parent, and |f| <= mu f_parent + box in the
+// others, with w >= 0 at the lower bound, w <= 0 at the upper one, and w = 0 between.
 #ifndef KERNELS_LCP_PROBLEM
 #define KERNELS_LCP_PROBLEM
 

@@ -1,5 +1,5 @@
-// The solver of docs/lcp-formulas.md, section 3, in two kernels: a guess of classes, then pivoting;
-// what these leave over, by Lemke's method.
+// The solver of docs/dev/lcp-formulas.md, section 3, in two kernels: a guess of classes, then
+// pivoting; what these leave over, by Lemke's method.
 
 // Returns one of many problems. With `own` each has as many rows as the first of its m + 1 ints in
 // `parent` tells, at most m, behind which its rows' parents stand; its rows of A are as long as

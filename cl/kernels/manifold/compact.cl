@@ -69,9 +69,9 @@ KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL con
 }
 
 // One work-group finds the distance of one pose, the least of its contacts and of both middles, and
-// the soft one (docs/spec.md, section 7), -T log sum weight exp(-d / T) = -T log sum exp(-t / T) of
-// t = d - T log weight. middles is (poses, 2). Where contacts that count have less than half of the
-// depth, status (poses) gets POSE_DEEP.
+// the soft one (docs/dev/spec.md, section 7), -T log sum weight exp(-d / T) = -T log sum exp(-t /
+// T) of t = d - T log weight. middles is (poses, 2). Where contacts that count have less than half
+// of the depth, status (poses) gets POSE_DEEP.
 KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight,
                              GLOBAL const real *middles, GLOBAL const pair_head *pair,
                              real temperature, GLOBAL const real *frames, GLOBAL real *out,

@@ -1,5 +1,5 @@
-// Contacts of pairs of edges, from their witness points and the fields there (docs/spec.md, section
-// 6). Behind each kernel is its adjoint, by hand.
+// Contacts of pairs of edges, from their witness points and the fields there (docs/dev/spec.md,
+// section 6). Behind each kernel is its adjoint, by hand.
 
 // What a pair's contacts are made of: points e1 and e2, both bodies' normals there, con and
 // distances. The kernel and its adjoint both load it.

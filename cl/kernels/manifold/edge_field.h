@@ -1,6 +1,6 @@
-// Contacts of kept edges with the other body's field (docs/spec.md, section 10), for every module
-// that makes them. Edge k has two slots side by side, 2 k of the point drawn to its first end and 2
-// k + 1 of the other one.
+// Contacts of kept edges with the other body's field (docs/dev/spec.md, section 10), for every
+// module that makes them. Edge k has two slots side by side, 2 k of the point drawn to its first
+// end and 2 k + 1 of the other one.
 //
 // `edges` has the planes EDGE_* of layout.h, whose rows are as long as the mesh's edges are padded;
 // index (poses, kept + 1) has the ranked ones of a selection. head and shape are those of the other

@@ -41,7 +41,7 @@ static num column_weight(const pair_rows *m, int j)
   return load_one(m->weights + j, m->weights_padded);
 }
 
-// A row's softmax of -dbar / neighbour over the columns, weighted by their gates (docs/spec.md,
+// A row's softmax of -dbar / neighbour over the columns, weighted by their gates (docs/dev/spec.md,
 // 6.4). A column of weight 0 is absent, so that one enters with 0 however near it is.
 typedef struct row_softmax {
   num least, share; // the least dbar; 1 / sum of weighted exponentials, 0 without any

@@ -1,5 +1,5 @@
-// Edge-edge contacts (docs/spec.md, section 6): witness points, then fields there (field.cl), then
-// contacts and their soft nearest neighbours. Behind each kernel stands its adjoint, by hand.
+// Edge-edge contacts (docs/dev/spec.md, section 6): witness points, then fields there (field.cl),
+// then contacts and their soft nearest neighbours. Behind each kernel stands its adjoint, by hand.
 //
 // Pairs of kept edges run with slot k of body 1 varying slowest. In most kernels one work-item has
 // a block of LANES pairs of one pose. `witness` has rows of witness_stride numbers a pose, planes

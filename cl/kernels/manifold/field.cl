@@ -174,8 +174,8 @@ static void store_wrenches(GLOBAL real *wrenches, int wrench_stride, int pose, i
 }
 
 // One work-item makes one sphere-tracing step of a block of a body's witness points onto its own
-// surface, e' = e - phi n (docs/spec.md, 6.2). `own` holds the planes phi and normal of the body's
-// own field at e.
+// surface, e' = e - phi n (docs/dev/spec.md, 6.2). `own` holds the planes phi and normal of the
+// body's own field at e.
 KERNEL void trace_step(GLOBAL real *points, int from_base, int to_base, int point_stride,
                        GLOBAL const real *frames, GLOBAL const real *own, int own_stride,
                        GLOBAL const pair_head *pair, int side)

@@ -1,7 +1,7 @@
-// How deep the middles of bodies lie in each other (docs/spec.md, section 11.7). A body's middle is
-// its deepest place, with a ball of radius r around it inside the body. Where the other body's
-// field is phi at the middle, the bodies are at most phi - r apart, where phi is no less than the
-// distance. Normal cones let no contact say so where bodies overlap by more than half.
+// How deep the middles of bodies lie in each other (docs/dev/spec.md, section 11.7). A body's
+// middle is its deepest place, with a ball of radius r around it inside the body. Where the other
+// body's field is phi at the middle, the bodies are at most phi - r apart, where phi is no less
+// than the distance. Normal cones let no contact say so where bodies overlap by more than half.
 
 static vec middle_of(GLOBAL const real *middle)
 {

@@ -1,5 +1,5 @@
 // From poses of a chunk to frames and statuses, and from wrenches of a chunk to gradients by the
-// poses' numbers; docs/spec.md, section 3. These kernels compute in wide numbers.
+// poses' numbers; docs/dev/spec.md, section 3. These kernels compute in wide numbers.
 //
 // A width of 6 is that of a twist, and 7 that of a position and a quaternion, w first. A pose that
 // is not finite (status 1) or has no quaternion (status 2) is replaced by the identity, and poisons

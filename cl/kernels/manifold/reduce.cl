@@ -95,8 +95,8 @@ static void store_middle(GLOBAL real *bars, int pose, int side, num bar)
   store_row(NUMS(bars, pose, 2) + side, 2, NO_ORDER, 0, 0, 1, bar);
 }
 
-// One work-group writes the cotangents of the distance of one pose (docs/spec.md, section 7): for
-// the first of the middles and contacts that have it what it changes by with theirs, else 0.
+// One work-group writes the cotangents of the distance of one pose (docs/dev/spec.md, section 7):
+// for the first of the middles and contacts that have it what it changes by with theirs, else 0.
 // Middles and their cotangents are (poses, 2).
 ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight,
                                         GLOBAL const real *middles, GLOBAL const pair_head *pair,

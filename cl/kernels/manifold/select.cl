@@ -1,4 +1,4 @@
-// The selection of vertices and edges by their scores, soft or gated: top-K of docs/spec.md,
+// The selection of vertices and edges by their scores, soft or gated: top-K of docs/dev/spec.md,
 // section 1. Behind each kernel stands its adjoint.
 
 // One work-item writes the score of one vertex in one pose, its radius - phi, to scores (poses,
@@ -252,7 +252,7 @@ static num add_weighed(num sum, num w, GLOBAL const real *p, int stride)
   return r;
 }
 
-// Makes row k of SoftSort (docs/spec.md, section 1), by one work-group: with the weights
+// Makes row k of SoftSort (docs/dev/spec.md, section 1), by one work-group: with the weights
 // softmax_i(-|s_(k) - s_i| / sort) the mean of `columns` source planes goes to out (poses, columns,
 // slots), and one over the sum of the exponentials to sums (poses, slots), for the adjoint. s_(k)
 // is one of the s_i, so that the largest exponent is 0. part_sums is (GROUP_AT_ONCE, WG).
@@ -432,7 +432,7 @@ ADJOINT_KERNEL void ranked_adjoint(GLOBAL const real *parts, GLOBAL const pair_h
 }
 #endif
 
-// Returns x of gate k (docs/spec.md, section 1): (s_(k) - s_(K+1)) / sort, at most 1e3, and 1e3
+// Returns x of gate k (docs/dev/spec.md, section 1): (s_(k) - s_(K+1)) / sort, at most 1e3, and 1e3
 // where every element is kept.
 static num gate_gap(GLOBAL const real *top, GLOBAL const pair_elements *e, int k,
                     GLOBAL const coefficients *c)

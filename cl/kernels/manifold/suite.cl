@@ -1,5 +1,5 @@
-// Contacts of two bodies (docs/spec.md): forward, reverse, and what is made of them. A file may use
-// what stands above it here.
+// Contacts of two bodies (docs/dev/spec.md): forward, reverse, and what is made of them. A file may
+// use what stands above it here.
 #include "kernels/begin.h"
 #include "geometry/wide.h"
 

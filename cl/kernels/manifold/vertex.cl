@@ -1,5 +1,5 @@
-// Vertex-SDF contacts (docs/spec.md, section 5): from kept vertices, and the opposing field there,
-// to rows of the manifold.
+// Vertex-SDF contacts (docs/dev/spec.md, section 5): from kept vertices, and the opposing field
+// there, to rows of the manifold.
 //
 // Returns the radii of a block of vertices of one pose: of all as they are sorted, or of those that
 // a selection has ranked. radii has two planes of e->padded, sorted and in the mesh's order, and

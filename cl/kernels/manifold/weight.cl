@@ -1,6 +1,6 @@
-// What edge contacts count apart from their depth (docs/spec.md, 6.6): of each pair con, clash and
-// whether both bodies' fields believe in the contact, then its share among its nearest neighbours,
-// gates, and a step. Behind each kernel stands its adjoint, which adds to what
+// What edge contacts count apart from their depth (docs/dev/spec.md, 6.6): of each pair con, clash
+// and whether both bodies' fields believe in the contact, then its share among its nearest
+// neighbours, gates, and a step. Behind each kernel stands its adjoint, which adds to what
 // edge_contacts_adjoint has left.
 //
 // `factors` is as for activities (edge.cl): planes dbar and both weights without neighbours and

@@ -1,5 +1,5 @@
-// The field of an oriented point cloud; docs/spring-formulas.md, "Field, separation, force", 1. At
-// a point x, with r_i = x - p_i, it is
+// The field of an oriented point cloud; docs/dev/spring-formulas.md, "Field, separation, force", 1.
+// At a point x, with r_i = x - p_i, it is
 //   phi(x) = sum_i w_i n_i . r_i, w = softmax(l), l_i = logw_i - |r_i|^2 / eps1_i,
 // or l_i = logw_i - r_i' E_i^-1 r_i where points have kernels of their own. Exponents are those of
 // powers of two: logw, 1 / eps1 and E^-1 are packed times log2(e).

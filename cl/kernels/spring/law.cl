@@ -1,5 +1,5 @@
 // The force of a spring between a point and a plane, with dissipation and friction, and its mean
-// over a cloud; docs/spring-formulas.md, "Field, separation, force", 3 and 4:
+// over a cloud; docs/dev/spring-formulas.md, "Field, separation, force", 3 and 4:
 //   lambda_n = k s(-phi_i) D(v_n / v_d), s(x) = eps3 softplus(x / eps3),
 //   lambda = lambda_n (n_i - mu v_t / sqrt(v_s^2 + |v_t|^2)).
 

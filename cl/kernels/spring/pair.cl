@@ -1,6 +1,6 @@
-// A pair of bodies: the points of each in the field of the other; docs/spring-formulas.md, "Field,
-// separation, force", 2 to 4, and "How it is computed". What is added up is about body 2's origin
-// in body 2's axes; a field is evaluated in its own cloud's frame, where lengths are short.
+// A pair of bodies: the points of each in the field of the other; docs/dev/spring-formulas.md,
+// "Field, separation, force", 2 to 4, and "How it is computed". What is added up is about body 2's
+// origin in body 2's axes; a field is evaluated in its own cloud's frame, where lengths are short.
 //
 // A row of separations (pairs, room) has the points of body 1, padded to whole blocks, and then
 // those of body 2. A block is LANES of them. `pairs` holds two clouds a pair, pair_stride apart (0

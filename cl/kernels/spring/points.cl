@@ -1,7 +1,7 @@
 // Soft collision points, `points` of abut_spring (include/abut/spring.h). A face's beta is shared
 // among its corners, so that vertex v gets z_v = sum over the faces f around it of beta_f /
 // corners(f). Soft point k is the mean of all vertices of both bodies by Gamma_kv =
-// softmax_v(-|top_k - z_v| / tau), where top_k is the k-th largest z (SoftSort, docs/spec.md,
+// softmax_v(-|top_k - z_v| / tau), where top_k is the k-th largest z (SoftSort, docs/dev/spec.md,
 // section 1). These kernels compute on plain numbers alone.
 //
 // A surface's SPRING_SURFACE_INTS ints are the head of one cloud in `surfaces`: how many vertices

@@ -1,7 +1,8 @@
-// The field of one cloud and its gradient at points of the cloud's frame; docs/spring-formulas.md,
-// "Field, separation, force", 1. The gradient is sum w_i [n_i - 2 (phi_i - phi) (u_i - u)], where
-// u_i = E_i^-1 (x - p_i) and u is their mean by w. That u may be taken off, as sum w_i (phi_i -
-// phi) is 0; with it both factors are small where weights are large, so that nothing large cancels.
+// The field of one cloud and its gradient at points of the cloud's frame;
+// docs/dev/spring-formulas.md, "Field, separation, force", 1. The gradient is sum w_i [n_i - 2
+// (phi_i - phi) (u_i - u)], where u_i = E_i^-1 (x - p_i) and u is their mean by w. That u may be
+// taken off, as sum w_i (phi_i - phi) is 0; with it both factors are small where weights are large,
+// so that nothing large cancels.
 
 // Goes through the cloud once. Returns the sum of weights relative to the exponent `top`, and in
 // *all, likewise unscaled, the sum of w q, where q = u_i, or, where `with_pull` is set and `pull`

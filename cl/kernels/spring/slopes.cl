@@ -1,7 +1,7 @@
 // The Jacobian of a pair's wrench and distance in body 2's frame: by shift and turn of body 1 at
 // body 2's origin, by its relative velocity and spin, and by the parameters;
-// docs/spring-formulas.md, "Derivatives". It is for reactions at the points alone, where the wrench
-// is a function of these.
+// docs/dev/spring-formulas.md, "Derivatives". It is for reactions at the points alone, where the
+// wrench is a function of these.
 //
 // In the frame of a field its planes stand still, so that of each point x only the derivatives by x
 // and by its velocity v are added up:

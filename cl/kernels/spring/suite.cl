@@ -1,4 +1,4 @@
-// The soft-minimum contact model "spring", docs/spring-formulas.md. Its programs on duals
+// The soft-minimum contact model "spring", docs/dev/spring-formulas.md. Its programs on duals
 // differentiate the Jacobian along a direction: the derivatives of implicit steps need that along
 // velocities, and callers may ask for it along any motion.
 #include "kernels/begin.h"

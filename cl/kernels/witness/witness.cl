@@ -1,6 +1,6 @@
-// Witness points alone, one query a lane: of pairs of edges (docs/spec.md, 6.1) and of points and
-// triangles (section 8). Arrays have `stride` queries, of which `count` are in use; the derivatives
-// of an array of w numbers a query lie w * stride numbers behind its values.
+// Witness points alone, one query a lane: of pairs of edges (docs/dev/spec.md, 6.1) and of points
+// and triangles (section 8). Arrays have `stride` queries, of which `count` are in use; the
+// derivatives of an array of w numbers a query lie w * stride numbers behind its values.
 
 static vec none3(void)
 {

@@ -1,5 +1,5 @@
 // Hard contacts, joints' limits and friction losses as a boxed problem in the velocities at a
-// step's end, and what its answer does: docs/lcp-formulas.md, section 1. One work-item has one
+// step's end, and what its answer does: docs/dev/lcp-formulas.md, section 1. One work-item has one
 // world.
 
 #if REAL_DOUBLE
@@ -100,8 +100,8 @@ static void hard_solve(const newton *s, GLOBAL real *x)
 
 // ---- rows ----
 
-// Writes two tangents of a unit normal (docs/lcp-formulas.md, section 5): those that the shortest
-// turn from the nearer pole to n makes of x and y. They jump only where n_z = -0.55.
+// Writes two tangents of a unit normal (docs/dev/lcp-formulas.md, section 5): those that the
+// shortest turn from the nearer pole to n makes of x and y. They jump only where n_z = -0.55.
 static void hard_tangents(vec3_r n, vec3_r *t1, vec3_r *t2)
 {
   const lane one = lane_lit(R(1.0));
@@ -201,9 +201,9 @@ static void hard_row(const hard *h, const hard_contact *c, vec3_r f, GLOBAL real
 }
 
 // Returns the target s of a normal row at distance d, the speed that it is to have at the step's
-// end, and its derivative by d in *slope; docs/lcp-formulas.md, section 1. At d = 0, where bodies
-// rest, the derivative is that of a gap, which closes. A closed gap leaves d at 0 but for the
-// rounding of numbers as large as `scale`, of either sign, which counts as 0.
+// end, and its derivative by d in *slope; docs/dev/lcp-formulas.md, section 1. At d = 0, where
+// bodies rest, the derivative is that of a gap, which closes. A closed gap leaves d at 0 but for
+// the rounding of numbers as large as `scale`, of either sign, which counts as 0.
 static real hard_constraint_force(GLOBAL const real *reals, real d, real scale, real *slope)
 {
   const real h = reals[WORLD_STEP], deep = -d - reals[WORLD_SLOP];

@@ -1,5 +1,5 @@
 // From the multipliers y and x of a step with hard contacts to cotangents of its contacts and their
-// groups, LANES contacts at once: docs/lcp-formulas.md, section 6, "one reverse pass".
+// groups, LANES contacts at once: docs/dev/lcp-formulas.md, section 6, "one reverse pass".
 
 // Returns the cotangent of a unit normal, given those of itself and of its tangents: the adjoint of
 // hard_tangents.

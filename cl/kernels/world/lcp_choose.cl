@@ -1,5 +1,5 @@
 // Which contacts are hard ones: a few in each world, which say what all of them would;
-// docs/lcp-formulas.md, section 5.
+// docs/dev/lcp-formulas.md, section 5.
 
 #define HARD_APART R(0.99) // contacts whose unit normals have a smaller product are not merged
 #define HARD_SPREAD R(0.1) // what a distance to other contacts counts beside a depth

@@ -1,5 +1,5 @@
 // Derivatives of a step with hard contacts: of the boxed problem, whose classes are held, and of
-// collisions in time; docs/lcp-formulas.md, sections 6, 8 and 9. One work-item has one world.
+// collisions in time; docs/dev/lcp-formulas.md, sections 6, 8 and 9. One work-item has one world.
 
 #if REAL_DOUBLE
 #define HARD_LARGER R(1e-12) // a gradient that is larger by less is so by rounding

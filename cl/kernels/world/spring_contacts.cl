@@ -1,5 +1,5 @@
-// Springs at the manifold's contacts; docs/spring-formulas.md, "At contacts". The contacts of an
-// item share one spring: each has the force of the spring at its own depth, and they count by a
+// Springs at the manifold's contacts; docs/dev/spring-formulas.md, "At contacts". The contacts of
+// an item share one spring: each has the force of the spring at its own depth, and they count by a
 // soft minimum over their depths. What is here is written after world_contacts.
 
 // An item's contacts, with the spring's numbers and how its links move.

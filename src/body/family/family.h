@@ -1,6 +1,6 @@
 /* What the host knows of each family of primitives: one table, which files, checks, packing and
  * pictures walk. The kernels' part is cl/geometry; the list of both is cl/geometry/families.h, and
- * docs/extending.md says how to add a family. */
+ * docs/dev/extending.md says how to add a family. */
 #ifndef ABUT_FAMILY_FAMILY_H
 #define ABUT_FAMILY_FAMILY_H
 

@@ -101,7 +101,7 @@ static exit_code no_command(const program *p, const char *name)
     if (strcmp(*of, name) == 0) {
       return usage_error(NULL,
                          "`%s` is a command of abut-dev, which `meson compile -C build abut-dev` "
-                         "builds (docs/testing.md)",
+                         "builds (docs/dev/testing.md)",
                          name);
     }
   }

@@ -21,8 +21,9 @@ typedef struct answer {
   bool relative;        /* these are parts of the largest number expected */
 } answer;
 
-/* The table of docs/spec.md, section 9, in float32 its line for 99 % of the entries. PoCL, Intel's
- * CPU runtime and the host path keep to a twentieth of that, in float64 to a two hundredth. */
+/* The table of docs/dev/spec.md, section 9, in float32 its line for 99 % of the entries. PoCL,
+ * Intel's CPU runtime and the host path keep to a twentieth of that, in float64 to a two
+ * hundredth. */
 #define OF_P {3e-5, 1e-9}, false
 #define OF_D {2e-4, 1e-9}, false
 #define OF_N {1e-3, 1e-8}, false

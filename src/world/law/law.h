@@ -1,6 +1,6 @@
 /* A contact law says how the contacts of a scene push. Each is one entry of a table by which
  * reading, loading, steps and derivatives find what is particular to it, so that nothing outside
- * this folder names a law. docs/extending.md says how to add one. */
+ * this folder names a law. docs/dev/extending.md says how to add one. */
 #ifndef ABUT_WORLD_LAW_LAW_H
 #define ABUT_WORLD_LAW_LAW_H
 

@@ -1,5 +1,5 @@
 /* Hard contacts of worlds: their settings, and each step's boxed problem and its answer on a
- * device. Sections are those of docs/lcp-formulas.md. */
+ * device. Sections are those of docs/dev/lcp-formulas.md. */
 #include "base/error.h"
 #include "geometry/lcp.h"
 #include "query/lcp/lcp.h"

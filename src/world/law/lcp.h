@@ -1,5 +1,5 @@
 /* What the files of hard contacts share. The sections named here are those of
- * docs/lcp-formulas.md. */
+ * docs/dev/lcp-formulas.md. */
 #ifndef ABUT_WORLD_LAW_LCP_H
 #define ABUT_WORLD_LAW_LCP_H
 

@@ -1,5 +1,5 @@
 /* Derivatives of steps with hard contacts, of the problem and the answer that `solve` has left for
- * the state in WORLD_Q and WORLD_V. Sections are those of docs/lcp-formulas.md. */
+ * the state in WORLD_Q and WORLD_V. Sections are those of docs/dev/lcp-formulas.md. */
 #include "base/error.h"
 #include "geometry/lcp.h"
 #include "world/law/lcp.h"

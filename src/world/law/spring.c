@@ -1,5 +1,5 @@
 /* Springs between clouds in worlds: what a call of them needs, and each step's wrenches and
- * accelerations on a device (docs/spring-formulas.md). */
+ * accelerations on a device (docs/dev/spring-formulas.md). */
 #include "world/law/spring.h"
 
 #include "base/error.h"
@@ -19,8 +19,8 @@ abut_status spring_check(const abut_worlds *w)
            : ABUT_SUCCESS;
 }
 
-/* Reactions at planes' centres have no Jacobians (docs/spring-formulas.md, "Derivatives"), which
- * derivatives and implicit steps need. */
+/* Reactions at planes' centres have no Jacobians (docs/dev/spring-formulas.md, "Derivatives"),
+ * which derivatives and implicit steps need. */
 static abut_status check_kind(const steps_call *c, const steps_kind *k)
 {
   if (!is_differentiated(c) && !is_implicit(c)) {

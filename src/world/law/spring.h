@@ -1,4 +1,4 @@
-/* What the files of springs share. Formulas: docs/spring-formulas.md; steps of worlds:
+/* What the files of springs share. Formulas: docs/dev/spring-formulas.md; steps of worlds:
  * docs/spring.md, "Worlds". */
 #ifndef ABUT_WORLD_LAW_SPRING_H
 #define ABUT_WORLD_LAW_SPRING_H

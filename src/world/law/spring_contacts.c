@@ -1,4 +1,4 @@
-/* Springs at the manifold's contacts, of scenes without clouds (docs/spring-formulas.md, "At
+/* Springs at the manifold's contacts, of scenes without clouds (docs/dev/spring-formulas.md, "At
  * contacts"): the contacts of a pair share one spring. Their cotangents go back through the
  * manifold as those of other laws do. */
 #include "base/error.h"

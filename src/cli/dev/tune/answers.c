@@ -9,7 +9,8 @@
 
 static const char *const names[TUNE_OUTPUTS] = {"p", "d", "n", "activity", "the gradient"};
 
-/* The agreement that docs/spec.md asks for: of every entry, and of 99 % of them; by precision. */
+/* The agreement that docs/dev/spec.md asks for: of every entry, and of 99 % of them; by
+ * precision. */
 static const struct {
   double every, most;
 } tolerances[2][TUNE_OUTPUTS] = {

@@ -28,8 +28,8 @@ typedef struct tune_answers {
 /* The pair of the operands, else the figures of `bench`. */
 exit_code tune_load(session *s, const options *o);
 /* Answers at some of the poses, as many as take the host no more than `seconds`. Tolerances are
- * those of docs/spec.md; where the host path's own float32 meets one with less than a factor of 2
- * to spare, twice what that is off by. Without poses, *poses becomes random ones, the caller's to
+ * those of docs/dev/spec.md; where the host path's own float32 meets one with less than a factor of
+ * 2 to spare, twice what that is off by. Without poses, *poses becomes random ones, the caller's to
  * free; for float32, poses are rounded to it. */
 exit_code tune_answers_make(tune_answers *a, const options *o, abut_precision precision,
                             abut_poses *poses, double seconds);
