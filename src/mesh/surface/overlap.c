@@ -165,7 +165,9 @@ static abut_status find_heights(cutter *c)
     }
     c->active[active++] = i;
   }
-  qsort(c->heights, c->height_count, sizeof *c->heights, compare_numbers);
+  if (c->height_count) { /* a section beside the surface has none, and perhaps no array yet */
+    qsort(c->heights, c->height_count, sizeof *c->heights, compare_numbers);
+  }
   return ABUT_SUCCESS;
 }
 
@@ -174,9 +176,9 @@ static abut_status find_heights(cutter *c)
 static void add_between(const segment *a, const segment *b, double low, double high, double times,
                         double sums[6])
 {
+  /* Gauss's rule, exact up to degree 5. */
   static const double at[3] = {0.1127016653792583, 0.5, 0.8872983346207417};
-  static const double weight[3] = {5.0 / 18.0, 8.0 / 18.0,
-                                   5.0 / 18.0}; /* Gauss's rule, exact up to degree 5 */
+  static const double weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
   for (int i = 0; i < 3; ++i) {
     const double y = low + at[i] * (high - low), w = times * weight[i] * (high - low);
     const double from = z_at(a, y), to = z_at(b, y), square = 0.5 * (to * to - from * from);
