@@ -771,9 +771,14 @@ class _Maker:
                 found[pair] = max(found.get(pair, 0.0), -float(contact.dist))
         return found
 
+    def _deep(self, g1: int, g2: int) -> float:
+        """The depth from which on two geoms are stuck in each other: half of the least half length of either."""
+        lengths = self.m.geom_aabb[[g1, g2], 3:]
+        return 0.5 * float(np.min(lengths[lengths > 0.0], initial=math.inf))
+
     def _stuck_pairs(self) -> dict[tuple[int, int], float]:
-        """Geoms that overlap wherever the joints between them go, by how much at the start: a rotor in its housing. Their contact
-        would push for ever and change nothing."""
+        """Geoms that lie deep in each other wherever the joints between them go, by how much at the start: a rotor in its housing.
+        Their contact would push for ever and change nothing. A slide that presses on its table is a contact, with friction."""
         m, stuck = self.m, dict[tuple[int, int], float]()
         if self.is_off("CONTACT") or not np.all(np.isfinite(m.qpos0)):
             return stuck
@@ -781,7 +786,7 @@ class _Maker:
         ways = collections.defaultdict[tuple[int, ...], dict[tuple[int, int], float]](dict)
         for pair, depth in self._overlaps(data).items():
             joints = tuple(self._joints_between(self.body[pair[0]], self.body[pair[1]]))
-            if 0 < len(joints) <= _JOINTS_MOST:
+            if 0 < len(joints) <= _JOINTS_MOST and depth > self._deep(*pair):
                 ways[joints][pair] = depth
         for joints, pairs in ways.items():
             ranges = [self._samples(joint) for joint in joints]
@@ -791,7 +796,7 @@ class _Maker:
                 for joint, position in zip(joints, q):
                     data.qpos[m.jnt_qposadr[joint]] = position
                 there = self._overlaps(data)
-                left = {pair: depth for pair, depth in left.items() if pair in there}
+                left = {pair: depth for pair, depth in left.items() if there.get(pair, 0.0) > self._deep(*pair)}
                 if not left:
                     break
             stuck |= left if all(ranges) else {}

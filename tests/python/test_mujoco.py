@@ -184,6 +184,17 @@ def test_geoms_that_no_joint_can_part(text, stuck):
     assert ([[1, 1], [3, 0]] in pairs) == stuck   # the foot may touch the blade
 
 
+@pytest.mark.parametrize("depth", [1e-5, 1e-3])
+def test_a_slide_that_presses_on_its_table_is_a_contact(depth):
+    """However short its way is: it has friction."""
+    slides = "".join(f'<joint type="slide" axis="{axis}" range="-3 3" limited="true"/>' for axis in ("1 0 0", "0 1 0"))
+    model = mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody><geom type="box" size="4 4 0.1"/>
+      <body pos="0 0 {0.2 - depth}">{slides}<geom type="cylinder" size="0.05 0.1"/></body></worldbody></mujoco>""")
+    told = []
+    scene, _ = am.scene_of(model, tell=told.append)
+    assert not [line for line in told if "no pair" in line] and not scene["automatic"].get("exclude")
+
+
 def test_warnings_are_summed_up():
     joints = "".join(f'<body pos="{5 * k} 0 0"><joint name="j{k}"/><geom size="1" condim="{4 if k < 2 else 6}"/></body>' for k in range(6))
     acts = "".join(f'<position name="a{k}" joint="j{k}" timeconst="1"/>' for k in range(6))
