@@ -96,9 +96,10 @@ class Pool:
             block = self.free[size].pop()
         except LookupError:
             block = np.empty(size, np.uint8)
-        array: np.ndarray[Any, Any] = np.ndarray(shape, dtype, block)
-        weakref.finalize(array, self.give, block).atexit = False
-        return array
+        # Views refer to the first array behind which there is no other: it lives as long as any of them.
+        whole: np.ndarray[Any, Any] = np.frombuffer(memoryview(block), dtype)
+        weakref.finalize(whole, self.give, block).atexit = False
+        return whole.reshape(shape)
 
     def give(self, block: np.ndarray[Any, Any]) -> None:
         """Called where the last tensor goes, on any thread: each step is whole by itself."""

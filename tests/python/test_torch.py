@@ -14,7 +14,7 @@ import numpy as np  # noqa: E402
 
 import abut  # noqa: E402
 import abut.torch as at  # noqa: E402
-from abut import _forms  # noqa: E402
+from abut import _forms, _torch_arrays  # noqa: E402
 
 REDUCTIONS = ("mean_distance", "activity", "energy", "soft_minimum", "distance",
               "soft_distance")
@@ -275,6 +275,20 @@ def test_memory_of_large_outputs_is_used_again(f32):
     del kept
     third = at.contacts(pair, x[0], x, want=("p",)).p
     assert third.data_ptr() == place and torch.equal(third, copy)
+
+
+def test_memory_of_large_outputs_is_not_used_again_below_views():
+    """The status of many worlds is seen as signed numbers, with nothing else that holds it."""
+    pool, given = _torch_arrays.Pool(), ((1 << 10, 1 << 9), np.dtype(np.uint32))
+    seen = pool.take(*given).view(np.int32)
+    seen[:] = 7
+    part = seen[3:]
+    del seen
+    pool.take(*given)[:] = 9
+    assert (part == 7).all()
+    where = part.ctypes.data
+    del part
+    assert any(array.ctypes.data <= where < array.ctypes.data + array.nbytes for array in [pool.take(*given) for _ in range(2)])
 
 
 # ---- torch.func ----
