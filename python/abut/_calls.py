@@ -262,8 +262,10 @@ def _at_once(pair: Pair, pose1: Any, pose2: Any, want: Sequence[str],
             continue
         arrays.append(array)
         places.append(_from_buffer(array))
-    if left or (out and len(set(map(id, out.values()))) < len(out)):
+    if left:
         return None
+    if out and len(out) > 1:
+        _refuse_shared(out)
     code = _contacts(pair._handle, pose1.size // width, width - 6, _from_buffer(pose1),
                      _from_buffer(pose2), *places)
     if code:

@@ -370,6 +370,10 @@ def test_out(pair):
                        ({"p": np.empty((3, pair.C, 3), real)}, "'p'")):
         with pytest.raises(ValueError, match=words):
             abut.contacts(pair, p1, p2, want=("d", "activity"), out=bad)
+    both = np.empty(3 * pair.C + 1, real)
+    parts = {"d": both[:-1].reshape(3, -1), "activity": both[1:].reshape(3, -1)}
+    with pytest.raises(ValueError, match="share memory"):
+        abut.contacts(pair, p1, p2, want=("d", "activity"), out=parts)
     frozen = np.empty((3, pair.C), real)
     frozen.flags.writeable = False
     with pytest.raises(ValueError, match="written"):
