@@ -753,8 +753,9 @@ class _Maker:
         m = self.m
         if not self._is_single(joint):
             return None
-        if m.jnt_limited[joint]:
-            return [float(q) for q in np.linspace(float(m.jnt_range[joint][0]), float(m.jnt_range[joint][1]), _SAMPLES)]
+        low, high = _floats(m.jnt_range[joint])
+        if m.jnt_limited[joint] and not self.is_off("LIMIT") and math.isfinite(high - low):
+            return [float(q) for q in np.linspace(low, high, _SAMPLES)]
         turn = 2.0 * math.pi / _SAMPLES
         return [float(m.qpos0[m.jnt_qposadr[joint]]) + turn * k for k in range(_SAMPLES)] if m.jnt_type[joint] == _HINGE else None
 

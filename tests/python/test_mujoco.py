@@ -171,11 +171,18 @@ FAN = """<mujoco model="fan"><worldbody><geom name="floor" type="plane" size="3 
     (FAN, True),
     (FAN.replace('name="spin" axis="0 0 1"', 'name="spin" type="slide" range="0 1" limited="true"'), False),   # comes out
     (FAN.replace('name="spin" axis="0 0 1"', 'name="spin" type="ball"'), False),
+    (FAN.replace('axis="0 0 1"', 'axis="0 0 1" range="-inf inf" limited="true"'), True),
+    (FAN.replace('axis="0 0 1"', 'type="slide" axis="0 0 1" range="0 0.01" limited="true"'), True),
+    (FAN.replace('axis="0 0 1"', 'type="slide" axis="0 0 1" range="0 inf" limited="true"'), False),
+    (FAN.replace("<worldbody>", '<option><flag limit="disable"/></option><worldbody>').replace(
+        'axis="0 0 1"', 'type="slide" axis="0 0 1" range="0 0.01" limited="true"'), False),   # limits hold nothing
     (FAN.replace("</worldbody>", '</worldbody><contact><pair geom1="blade" geom2="case"/></contact>'), True),
 ])
 def test_geoms_that_no_joint_can_part(text, stuck):
     told = []
-    scene, _ = am.scene_of(mujoco.MjModel.from_xml_string(text), tell=told.append)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # NumPy's, of numbers that are not finite
+        scene, _ = am.scene_of(mujoco.MjModel.from_xml_string(text), tell=told.append)
     overlap = [line for line in told if "overlap" in line]
     assert len(overlap) == stuck and (not stuck or overlap[0].startswith(
         "geoms `case` and `blade` of bodies `housing` and `rotor` overlap by 70 mm wherever the joints between them go"))
