@@ -49,6 +49,7 @@ _MIX_LEAST = 1e-15  # a weight below is none (mjMINVAL)
 _FRICTION = 1.0  # MuJoCo's default, and so that of automatic pairs
 _HEIGHTS_LEAST, _HEIGHTS_MOST = 2, 2048  # nodes a side of a scene's height field
 _SIZE_LEAST, _SIZE_MOST, _SLENDER_MOST = 1e-6, 1e6, 50.0  # of words' lengths [m], and of a capsule or cylinder by its radius
+_STARTS_MOST = 4096  # of a scene
 _NAMES, _PLURAL = 3, {"body": "bodies", "equality": "equalities"}  # of one kind of warnings
 _JOINTS_MOST, _SAMPLES = 2, 12  # between geoms that may be stuck in each other; positions of each
 _FAR = 1e10  # beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL), and its square is finite in float32
@@ -901,7 +902,9 @@ class _Maker:
     def _starts(self) -> dict[str, Any]:
         """Keyframes by their names, or their numbers where they have none or one that is taken."""
         m, starts = self.m, dict[str, Any]()
-        for k in range(m.nkey):
+        if m.nkey > _STARTS_MOST:
+            self.tell_all(f"of {m.nkey} keyframes the first {_STARTS_MOST} are starts")
+        for k in range(min(m.nkey, _STARTS_MOST)):
             one: dict[str, Any] = {"q": _floats(m.key_qpos[k])}
             if np.any(m.key_qvel[k]):
                 one["v"] = _floats(m.key_qvel[k])

@@ -153,6 +153,12 @@ def test_actuators_without_a_word_are_named(actuator, why):
     assert scene["actuators"] == [] and [text for text in told if "actuator" in text] == [f"actuator `a`: left out with its control: {why}"]
 
 
+def test_more_keyframes_than_a_scene_has_starts(context):
+    model = mujoco.MjModel.from_xml_string('<mujoco><size nkey="4100"/><worldbody><body><joint/><geom size="1"/></body></worldbody></mujoco>')
+    with pytest.warns(UserWarning, match="of 4100 keyframes the first 4096 are starts"):
+        assert len(abut.from_mujoco(model, context).starts) == 4096
+
+
 def test_scenes_in_which_nothing_moves(context):
     """A step of no positions is a step."""
     scene = quiet(abut.from_mujoco, mujoco.MjModel.from_xml_string('<mujoco><worldbody><geom size="1"/></worldbody></mujoco>'), context)
