@@ -273,7 +273,7 @@ class _Maker:
         m, untouched, alone = self.m, 0, 0
         touching = {g for pair in self.dynamic for g in pair}
         if self.takes_pairs("PAIR") and not self.is_off("CONTACT"):
-            touching |= {int(g) for p in range(m.npair) for g in (m.pair_geom1[p], m.pair_geom2[p])}
+            touching |= {g for p in range(m.npair) if self._is_taken(p) for g in self._geoms_of(p)}
         for b in range(m.nbody):
             count = 0
             for g in range(m.body_geomadr[b], m.body_geomadr[b] + m.body_geomnum[b]):
@@ -695,17 +695,23 @@ class _Maker:
             return False
         return not (a and b and not self.takes_parents and (self.weld[self.parent[a]] == b or self.weld[self.parent[b]] == a))
 
+    def _geoms_of(self, p: int) -> tuple[int, int]:
+        return int(self.m.pair_geom1[p]), int(self.m.pair_geom2[p])
+
+    def _is_taken(self, p: int) -> bool:
+        """Whether an explicit pair is one of the scene, unless another has its geoms."""
+        g1, g2 = self._geoms_of(p)
+        return (self._shapes_collide(g1, g2) and self.weld[self.body[g1]] != self.weld[self.body[g2]]
+                and (min(g1, g2), max(g1, g2)) not in self.stuck)
+
     def _explicit(self, p: int, seen: set[frozenset[int]]) -> dict[str, Any] | None:
         m = self.m
-        g1, g2 = int(m.pair_geom1[p]), int(m.pair_geom2[p])
+        g1, g2 = self._geoms_of(p)
         friction, condim = m.pair_friction[p], int(m.pair_dim[p])
-        if not self._shapes_collide(g1, g2):
-            return None  # a shape that is left out was told
-        if self.weld[self.body[g1]] == self.weld[self.body[g2]]:
-            self.tell("pair", p, "its geoms do not move against each other")
+        if not self._is_taken(p):  # shapes that are left out were told, and so were those that no joint can part
+            if self._shapes_collide(g1, g2) and self.weld[self.body[g1]] == self.weld[self.body[g2]]:
+                self.tell("pair", p, "its geoms do not move against each other")
             return None
-        if (min(g1, g2), max(g1, g2)) in self.stuck:
-            return None  # which was told
         if frozenset((g1, g2)) in seen:
             self.tell("pair", p, "its geoms are those of an earlier pair")
             return None

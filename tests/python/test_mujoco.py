@@ -208,6 +208,21 @@ def test_a_slide_that_presses_on_its_table_is_a_contact(depth):
     assert not [line for line in told if "no pair" in line] and not scene["automatic"].get("exclude")
 
 
+def test_meshes_that_only_refused_pairs_name(context):
+    """They are left out, as others that can touch nothing: their files are gone when a picture would read them."""
+    mesh = '<asset><mesh name="flat" vertex="-.05 -.05 -.05  .05 -.05 -.05  -.05 .05 -.05  -.05 -.05 .05"/></asset>'
+    stuck = FAN.replace("<worldbody>", mesh + "<worldbody>").replace(
+        'type="box" size="0.08 0.01 0.02"', 'type="mesh" mesh="flat" contype="0" conaffinity="0" pos="0.02 0.02 0.02"').replace(
+        "</worldbody>", '</worldbody><contact><pair geom1="blade" geom2="case"/></contact>')
+    for text in (stuck, stuck.replace('geom2="case"', 'geom2="tip"')):  # nor does a body move against itself
+        model = mujoco.MjModel.from_xml_string(text)
+        told = []
+        scene, meshes = am.scene_of(model, tell=told.append)
+        assert not meshes and "1 geom that touches nothing is left out (no geom meets them)" in told
+        scene = quiet(abut.from_mujoco, model, context)
+        assert abut.view(scene, scene.start()[None]).html.startswith("<!")
+
+
 def test_warnings_are_summed_up():
     joints = "".join(f'<body pos="{5 * k} 0 0"><joint name="j{k}"/><geom size="1" condim="{4 if k < 2 else 6}"/></body>' for k in range(6))
     acts = "".join(f'<position name="a{k}" joint="j{k}" timeconst="1"/>' for k in range(6))
