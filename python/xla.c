@@ -2,14 +2,15 @@
  * for XLA's threads do not hold Python's lock.
  *
  * Attributes, 64-bit whole numbers:
- *   call      an abutpy_call
- *   record    the bytes of its record, with all but its arrays
- *   count     where in the record the number of entries goes, in bytes
- *   axes      how many of the last axes of the first argument are an entry's own, the others count
- * entries handles   handles of the library, index in the low half, generation in the high one list
- * where in the record the handles' address goes; -1: nowhere places    of each argument, then of
- * each result: where in the record its address goes, how many numbers an entry has, and their type,
- * as `types` has it
+ * - call: an abutpy_call
+ * - record: the bytes of its record, with all but its arrays
+ * - count: where in the record the number of entries goes, in bytes
+ * - axes: how many of the last axes of the first argument are an entry's own; the others count
+ *   entries
+ * - handles: handles of the library, index in the low half, generation in the high one
+ * - list: where in the record the handles' address goes; -1: nowhere
+ * - places: of each argument, then of each result: where in the record its address goes, how
+ *   many numbers an entry has, and their type, as `types` has it
  */
 #include "calls.h"
 #include "xla_ffi.h"

@@ -50,10 +50,12 @@ ABUT_API abut_page_options abut_default_page_options(void);
  * body. Bodies are shown by their mesh as it was given, or by the surface of their field where it
  * has no faces; surfaces of more than 60,000 triangles are thinned.
  *
- * kind          of all poses pose1, pose2  double (count, 6) or (count, 7), by `kind`; count is at
- * least 1 *html         the page, UTF-8, with a 0 behind its *bytes bytes; free it with abut_free.
- * NULL after an error Errors: ABUT_ERROR_ARGUMENT, ABUT_ERROR_HANDLE, ABUT_ERROR_MEMORY,
- * ABUT_ERROR_CANCELLED, those of devices.
+ * - kind: of all poses
+ * - pose1, pose2: double (count, 6) or (count, 7), by `kind`; count is at least 1
+ * - *html: the page, UTF-8, with a 0 behind its *bytes bytes; free it with abut_free. NULL after
+ *   an error
+ * Errors: ABUT_ERROR_ARGUMENT, ABUT_ERROR_HANDLE, ABUT_ERROR_MEMORY, ABUT_ERROR_CANCELLED,
+ * those of devices.
  */
 ABUT_API abut_status abut_format_pair_page(abut_pair pair, abut_pose_kind kind, size_t count,
                                            const double *pose1, const double *pose2,

@@ -118,13 +118,12 @@ ABUT_API abut_status abut_shape_gradient(abut_pair pair, abut_batch *batch,
 /* Jacobian-vector product by shapes: of each pose, the outputs' derivatives along a direction of
  * both bodies' numbers, and of the poses'.
  *
- * shape1, shape2  the direction of each body's numbers; or NULL for zero along           tangents
- * of the poses, as of abut_jvp; or NULL for zero tangents        take the outputs' tangents, as of
- * abut_jvp want            bits of abut_shape_want: with ABUT_SHAPE_EACH_POSE directions have a row
- * for each pose, else
- *                 all poses have the same; with ABUT_SHAPE_FOLLOW a mesh moves along with its field
- *                 beside the
- *                 direction of its own vertices
+ * - shape1, shape2: the direction of each body's numbers; or NULL for zero
+ * - along: tangents of the poses, as of abut_jvp; or NULL for zero
+ * - tangents: take the outputs' tangents, as of abut_jvp
+ * - want: bits of abut_shape_want: with ABUT_SHAPE_EACH_POSE directions have a row for each
+ *   pose, else all poses have the same; with ABUT_SHAPE_FOLLOW a mesh moves along with its field
+ *   beside the direction of its own vertices
  *
  * It is the transpose of abut_shape_vjp, to rounding. A pose's tangents that are not finite spoil
  * its own outputs' tangents. Of grids' blocks the coefficients that must be 0 do not move.

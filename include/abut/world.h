@@ -186,18 +186,21 @@ ABUT_API void abut_free_items(abut_items *items); /* NULL is allowed */
 /* Finds the contacts of worlds at positions q (count, nq), as abut_find_items finds the pairs and
  * abut_contacts their contacts, automatic pairs among them.
  *
- * items   the pairs that may touch; all candidates where the list's threshold is 0 or below. Free
- * them as above list    of abut_contacts, with `grows`: its `pose` is the place of a contact's pair
- * among the items Errors: those of abut_find_items and of abut_contacts; ABUT_ERROR_ARGUMENT for a
- * list that does not grow, and of scenes whose contacts are springs. */
+ * - items: the pairs that may touch; all candidates where the list's threshold is 0 or below.
+ *   Free them as above
+ * - list: of abut_contacts, with `grows`: its `pose` is the place of a contact's pair among the
+ *   items
+ * Errors: those of abut_find_items and of abut_contacts; ABUT_ERROR_ARGUMENT for a list that
+ * does not grow, and of scenes whose contacts are springs. */
 ABUT_API abut_status abut_find_contacts(abut_scene scene, const void *q, size_t count,
                                         abut_items *items, abut_compact *list);
 
 /* The kinds of a scene's candidates: those of one kind have equal bodies and smoothings. *count
  * becomes how many there are, at most abut_scene_info.kinds.
  *
- * kinds  (candidates) of each its kind, from 0; NULL: not wanted pairs  (abut_scene_info.kinds) of
- * each kind the pair by which its contacts are found; they are the scene's. NULL: not wanted
+ * - kinds: (candidates) of each its kind, from 0; NULL: not wanted
+ * - pairs: (abut_scene_info.kinds) of each kind the pair by which its contacts are found; they
+ *   are the scene's. NULL: not wanted
  * Errors: ABUT_ERROR_ARGUMENT, also of scenes whose contacts are given or springs;
  * ABUT_ERROR_MEMORY. */
 ABUT_API abut_status abut_get_kinds(abut_scene scene, uint32_t *kinds, abut_pair *pairs,
@@ -205,11 +208,11 @@ ABUT_API abut_status abut_get_kinds(abut_scene scene, uint32_t *kinds, abut_pair
 
 /* Finds contacts as abut_find_contacts does, by other pairs: of another smoothing, say.
  *
- * pairs   (pair_count) of each of abut_get_kinds one, of the kind's own bodies. Where one is not
- * the scene's own, all candidates
- *         are looked at: the broad phase knows the scene's smoothing alone
- * Errors: those of abut_find_contacts; ABUT_ERROR_ARGUMENT for another number of pairs, and for one
- * of other bodies. */
+ * - pairs: (pair_count) of each of abut_get_kinds one, of the kind's own bodies. Where one is
+ *   not the scene's own, all candidates are looked at: the broad phase knows the scene's
+ *   smoothing alone
+ * Errors: those of abut_find_contacts; ABUT_ERROR_ARGUMENT for another number of pairs, and
+ * for one of other bodies. */
 ABUT_API abut_status abut_find_contacts_by(abut_scene scene, const abut_pair *pairs,
                                            size_t pair_count, const void *q, size_t count,
                                            abut_items *items, abut_compact *list);
@@ -218,16 +221,17 @@ ABUT_API abut_status abut_find_contacts_by(abut_scene scene, const abut_pair *pa
  * force and its friction together. Of hard contacts many have none, since the contact model chooses
  * few of all.
  *
- * q, v, u       real (count, nq), (count, nv), (count, nu) host memory, where the step begins, and
- * controls; v or u NULL: 0 items, list   what abut_find_contacts gave for the same q forces
- * real (list->count, 3) [N], on the first body of the contact's candidate, along the world's axes;
- * the
- *               other body has the opposite. NaN where it is not known: in worlds that stop
- *               (ABUT_WORLD_STOPS), and of all
- *               contacts of a scene whose candidates have together more than 2^24 slots
- * constraint    real (count, nv) J' lambda, as abut_worlds has it; NULL: not wanted status
- * (count) bits ABUT_WORLD_*; NULL: not wanted Errors: those of abut_step_worlds;
- * ABUT_ERROR_ARGUMENT, also of scenes whose contacts are given or springs. */
+ * - q, v, u: real (count, nq), (count, nv), (count, nu) host memory, where the step begins, and
+ *   controls; v or u NULL: 0
+ * - items, list: what abut_find_contacts gave for the same q
+ * - forces: real (list->count, 3) [N], on the first body of the contact's candidate, along the
+ *   world's axes; the other body has the opposite. NaN where it is not known: in worlds that
+ *   stop (ABUT_WORLD_STOPS), and of all contacts of a scene whose candidates have together more
+ *   than 2^24 slots
+ * - constraint: real (count, nv) J' lambda, as abut_worlds has it; NULL: not wanted
+ * - status: (count) bits ABUT_WORLD_*; NULL: not wanted
+ * Errors: those of abut_step_worlds; ABUT_ERROR_ARGUMENT, also of scenes whose contacts are
+ * given or springs. */
 ABUT_API abut_status abut_find_contact_forces(abut_scene scene, size_t count, const void *q,
                                               const void *v, const void *u, const abut_items *items,
                                               const abut_compact *list, void *forces,

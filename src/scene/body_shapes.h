@@ -9,10 +9,12 @@
 /* Makes a body for abut_create_body: its contact mesh, which is closed and faces outward, and its
  * field.
  *
- * box        8 vertices, quads; a core, whose edges have the radius `round` plane      the same, as
- * a slab below z = 0 that is as thick as the shorter of both half lengths sphere     642 vertices;
- * a core ellipsoid  642 vertices; a superquadric, whose field is the distance along the ray from
- * the centre capsule, cylinder   32 sides; a core, of a cylinder with rims of the radius `round`
+ * - box: 8 vertices, quads; a core, whose edges have the radius `round`
+ * - plane: the same, as a slab below z = 0 that is as thick as the shorter of both half lengths
+ * - sphere: 642 vertices; a core
+ * - ellipsoid: 642 vertices; a superquadric, whose field is the distance along the ray from the
+ *   centre
+ * - capsule, cylinder: 32 sides; a core, of a cylinder with rims of the radius `round`
  *
  * Where `round` is 0 the field rounds the edges of boxes, planes and cylinders by a fiftieth of the
  * shortest half length. Meshes have sharp edges whatever `round` is.

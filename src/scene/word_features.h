@@ -12,13 +12,13 @@
  * lengths must be in range (body_shape_make). `round` is the radius of a box's corners and edges
  * and of a cylinder's rims; 0: they are sharp.
  *
- * sphere     1 vertex of the sphere's radius, whose cone is every normal capsule    2 vertices, the
- * one below first, and the edge between them, of the capsule's radius box        8 corners, of
- * which number b has + in axis k where bit k of b is set, and 12 edges, of radius `round` cylinder
- * 2 rims, circles of radius `round`, the one below first; the middles of both ends and the axis
- * between them,
- *            of the cylinder's radius
- * plane      none
+ * - sphere: 1 vertex of the sphere's radius, whose cone is every normal
+ * - capsule: 2 vertices, the one below first, and the edge between them, of the capsule's radius
+ * - box: 8 corners, of which number b has + in axis k where bit k of b is set, and 12 edges, of
+ *   radius `round`
+ * - cylinder: 2 rims, circles of radius `round`, the one below first; the middles of both ends
+ *   and the axis between them, of the cylinder's radius
+ * - plane: none
  *
  * Edges have from < to and are in lexicographic order. Cones are those of the sharp body.
  *
