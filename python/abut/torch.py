@@ -123,7 +123,7 @@ def contacts(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, *, want: S
         varied, values = shaped(pair, pose1, pose2, (shape1, shape2), index, want=want, follow=follow)
         return Contacts(**dict(zip(varied.want, values)), status=values[-1])
     made = apply("contacts", *_subject(pair, "", index, pose1, pose2), (*names, "status"))
-    return (WeighedContacts if "weight" in names else Contacts)(**made)
+    return (Contacts if set(names) <= set(Contacts._fields) else WeighedContacts)(**made)
 
 
 def reduce(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, kind: str, *, nearest: bool = False,

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #define SCRATCH_SHARE 4 /* of a device's scratch for the work-items of a slot */
-#define WORKERS_OF_CORE                                                    \
-  32 /* work-items of a CPU's core that share rows: enough to share evenly \
-      */
+/* work-items of a CPU's core that share rows: enough to share evenly */
+#define WORKERS_OF_CORE 32
 #define WORKERS_MOST ((size_t)1 << 14)
 
 /* ---- scratch ---- */

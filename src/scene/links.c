@@ -6,12 +6,18 @@
 #include <math.h>
 #include <string.h>
 
-#define INERTIA_SLACK                                                         \
-  1e-6 /* the relative error that A + B >= C and eigenvalues above 0 may have \
-        */
+/* the relative error that A + B >= C and eigenvalues above 0 may have */
+#define INERTIA_SLACK 1e-6
 #define SYMMETRY_SLACK 1e-9
 
 /* ---- joints ---- */
+
+/* Kernels and maps move links by these numbers; see the table. */
+#define JOINT_IS_KNOWN(moves, turns) \
+  (((moves) <= 1 && (turns) <= 1) || ((turns) == 3 && ((moves) == 0 || (moves) == 3)))
+#define CHECK_JOINT(word, id, moves, turns) \
+  _Static_assert(JOINT_IS_KNOWN(moves, turns), "no link moves as a " #word " joint does");
+JOINTS(CHECK_JOINT)
 
 #define JOINT_WORD(word, id, moves, turns) #word,
 const char *const joint_words[] = {JOINTS(JOINT_WORD)};

@@ -4,9 +4,8 @@
 
 #include "world/waves.h"
 
-#define BROAD_LEAST                                                            \
-  4 /* candidates; fewer cost less than to look for those that can be left out \
-     */
+/* candidates; fewer cost less than to look for those that can be left out */
+#define BROAD_LEAST 4
 
 /* Whether a scene's steps may leave pairs out. Where they may, broad_upload tells whether they
  * do. */

@@ -8,9 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OVERLAP_MOMENTS                                                     \
-  10 /* volume; x, y, z; xx, yy, zz, xy, xz, yz: integrals about the origin \
-      */
+/* volume; x, y, z; xx, yy, zz, xy, xz, yz: integrals about the origin */
+#define OVERLAP_MOMENTS 10
 
 /* Triangles of closed shells, counterclockwise seen from outside. */
 typedef struct overlap_mesh {

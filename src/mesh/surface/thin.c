@@ -10,15 +10,14 @@
 #include <string.h>
 
 #define GONE UINT32_MAX
-#define EVEN                                                                                   \
-  1e-4               /* weight of the distance to where vertices were, beside planes' 1: keeps \
-                        flat parts evenly covered, and every minimum well determined */
-#define CREASE 0.866 /* cosine of the angle from which an edge keeps its place */
+/* weight of the distance to where vertices were, beside planes' 1: keeps flat parts evenly covered,
+ * and every minimum well determined */
+#define EVEN 1e-4
+#define CREASE 0.866      /* cosine of the angle from which an edge keeps its place */
 #define CREASE_WEIGHT 0.3 /* by length squared, as planes are by area */
 #define CLOSING_WEIGHT 0.01
-#define FAR2                                                                                      \
-  4.0                   /* squared, of an edge's length: farther from its middle a minimum is not \
-                           trusted */
+/* squared, of an edge's length: farther from its middle a minimum is not trusted */
+#define FAR2 4.0
 #define FOLD 0.2        /* cosine by which a triangle may turn */
 #define DEGREE_MOST 200 /* edges at the two ends */
 

@@ -11,9 +11,8 @@
 
 /* A body that rests on another reaches into it by at most this share of that one's height. */
 #define ABOVE 0.25
-#define SINKING_MOST                                                           \
-  0.01 /* the share of the smaller body's diagonal from which callers are told \
-        */
+/* the share of the smaller body's diagonal from which callers are told */
+#define SINKING_MOST 0.01
 
 /* A pair at the scene's start: which side rests on the other, if one does. */
 typedef struct support {
