@@ -97,7 +97,7 @@ class Pool:
         except LookupError:
             block = np.empty(size, np.uint8)
         # Views refer to the first array behind which there is no other: it lives as long as any of them.
-        whole: np.ndarray[Any, Any] = np.frombuffer(memoryview(block), dtype)
+        whole: np.ndarray[Any, Any] = np.frombuffer(block.data, dtype)
         weakref.finalize(whole, self.give, block).atexit = False
         return whole.reshape(shape)
 
