@@ -26,6 +26,19 @@ int joint_dofs(joint_type type)
   return JOINT_DOFS(type);
 }
 
+size_t scene_bad_quaternion(const scene_def *s, const double *q)
+{
+  for (size_t i = 0; i < s->link_count; ++i) {
+    const joint_type type = s->links[i].joint.type;
+    const double *w = q + JOINT_MOVES(type);
+    if (JOINT_HAS_QUATERNION(type) && w[0] == 0.0 && w[1] == 0.0 && w[2] == 0.0 && w[3] == 0.0) {
+      return i;
+    }
+    q += JOINT_POSITIONS(type);
+  }
+  return s->link_count;
+}
+
 size_t scene_root(const scene_def *s, size_t link)
 {
   size_t root = link;

@@ -204,6 +204,9 @@ void scene_def_free(scene_def *s);
 int joint_positions(joint_type type);
 int joint_dofs(joint_type type);
 
+/* Returns the first link whose quaternion in positions q is 0, or the number of links. */
+size_t scene_bad_quaternion(const scene_def *s, const double *q);
+
 /* Returns the first link on the way from the world to a link that can move against what bears it,
  * or the link itself where none can. The links behind it are a tree, and the mass matrix has zeros
  * between trees. */

@@ -71,21 +71,6 @@ static abut_status read_actuators(reader *r, const json_at *root)
 
 /* ---- starts ---- */
 
-/* Refuses quaternions of length 0. */
-static abut_status check_quaternions(const reader *r, const json_at *at, const double *q)
-{
-  for (size_t i = 0, k = 0; i < r->s->link_count; ++i) {
-    const joint_type type = r->s->links[i].joint.type;
-    const double *w = q + k + JOINT_MOVES(type);
-    if (JOINT_HAS_QUATERNION(type) &&
-        !(fmax(fmax(fabs(w[0]), fabs(w[1])), fmax(fabs(w[2]), fabs(w[3]))) > 0.0)) {
-      return json_fail(r->file, at, "the quaternion of link %zu has no length", i);
-    }
-    k += (size_t)joint_positions(type);
-  }
-  return ABUT_SUCCESS;
-}
-
 /* Reads an array of a start that may be missing: zeros then. `what` are the numbers' owners. */
 static abut_status read_row(reader *r, const json_at *start, const char *key, size_t count,
                             const char *what, double **out)
@@ -105,22 +90,19 @@ static abut_status read_row(reader *r, const json_at *start, const char *key, si
   return count ? json_numbers(r->file, &at, count, *out) : ABUT_SUCCESS;
 }
 
-static abut_status read_start(reader *r, const json_at *at, scene_start *to)
+static abut_status read_start(reader *r, const json_at *at, size_t nq, size_t nv, scene_start *to)
 {
   static const char *const keys[] = {"q", "v", "u"};
-  const scene_def *s = r->s;
   json_at q;
-  size_t nq = 0, nv = 0;
-  for (size_t i = 0; i < s->link_count; ++i) {
-    nq += (size_t)joint_positions(s->links[i].joint.type);
-    nv += (size_t)joint_dofs(s->links[i].joint.type);
-  }
   TRY(CHECK_KEYS(r->file, at, keys));
   TRY(json_need(r->file, at, "q", &q));
   TRY(read_row(r, at, "q", nq, "positions", &to->q));
   TRY(read_row(r, at, "v", nv, "velocities", &to->v));
-  TRY(read_row(r, at, "u", s->actuator_count, "actuators", &to->u));
-  return check_quaternions(r, &q, to->q);
+  TRY(read_row(r, at, "u", r->s->actuator_count, "actuators", &to->u));
+  const size_t bad = scene_bad_quaternion(r->s, to->q);
+  return bad == r->s->link_count
+           ? ABUT_SUCCESS
+           : json_fail(r->file, &q, "the quaternion of link %zu has no length", bad);
 }
 
 static abut_status read_starts(reader *r, const json_at *root)
@@ -129,6 +111,7 @@ static abut_status read_starts(reader *r, const json_at *root)
   void *memory;
   const char *name;
   json_t *value;
+  size_t nq = 0, nv = 0;
   if (!json_find(root, "starts", &list)) {
     return ABUT_SUCCESS;
   }
@@ -141,12 +124,16 @@ static abut_status read_starts(reader *r, const json_at *root)
   }
   TRY(arena_allocate(&r->s->memory, &memory, count + 1, sizeof(scene_start)));
   r->s->starts = memory;
+  for (size_t i = 0; i < r->s->link_count; ++i) {
+    nq += (size_t)joint_positions(r->s->links[i].joint.type);
+    nv += (size_t)joint_dofs(r->s->links[i].joint.type);
+  }
   json_object_foreach(list.value, name, value)
   {
     const json_at at = {&list, name, 0, value};
     scene_start *to = &r->s->starts[r->s->start_count];
     TRY(scene_text(r, name, &to->name));
-    TRY(read_start(r, &at, to));
+    TRY(read_start(r, &at, nq, nv, to));
     ++r->s->start_count;
   }
   return ABUT_SUCCESS;

@@ -14,13 +14,9 @@ abut_status scene_check_positions(const loaded_scene *s, const double *q)
       return fail(ABUT_ERROR_ARGUMENT, "position %d, counted from 0, is %g", i, q[i]);
     }
   }
-  for (size_t i = 0; i < s->def.link_count; ++i) {
-    const joint_type type = s->def.links[i].joint.type;
-    const double *at = q + s->constants.qadr[i] + JOINT_MOVES(type);
-    if (JOINT_HAS_QUATERNION(type) && at[0] == 0.0 && at[1] == 0.0 && at[2] == 0.0 &&
-        at[3] == 0.0) {
-      return fail(ABUT_ERROR_ARGUMENT, "the quaternion of link %zu has length 0", i);
-    }
+  const size_t bad = scene_bad_quaternion(&s->def, q);
+  if (bad < s->def.link_count) {
+    return fail(ABUT_ERROR_ARGUMENT, "the quaternion of link %zu has length 0", bad);
   }
   return ABUT_SUCCESS;
 }

@@ -358,7 +358,6 @@ static void report_mesh(abut_decompose_report *r, const decomposition *d, const 
   }
   r->samples = d->fine.count;
   r->diagonal = m->diagonal;
-  r->volume = d->of->volume * cube;
   r->union_ = d->options->union_ * m->diagonal;
   r->plane = plane_temperature(d) * m->diagonal;
   r->suspicions = diagonal_suspicions(m->diagonal);
@@ -429,6 +428,8 @@ static abut_status make(context *owner, const abut_body_def *mesh, const abut_de
   TRY_DONE(hold_contact_mesh(memory, &s, &m, &out->def));
   TRY_DONE(field_hold_surface(memory, mesh, &out->def));
   report_mesh(r, &d, &m);
+  TRY_DONE(surface_solid_volume(&s, &made, &r->volume));
+  r->volume *= m.diagonal * m.diagonal * m.diagonal;
   out->def.union_ = r->union_;
   r->faces = mesh->face_count;
   r->shells_turned = made.shells_turned;

@@ -110,7 +110,6 @@ static void report_surface(abut_field_report *r, const surface *s, const surface
   r->sheet_widest = made->sheet_widest;
   r->tangled_edges = made->tangled_edges;
   r->diagonal = s->diagonal;
-  r->volume = s->volume;
 }
 
 /* Sets the bits of what the report has to warn about. */
@@ -167,6 +166,7 @@ static abut_status make(const abut_body_def *mesh, const abut_field_options *o, 
   TRY_DONE(surface_create(mesh, &s, &made));
   r->faces = mesh->face_count;
   report_surface(r, &s, &made);
+  TRY_DONE(surface_solid_volume(&s, &made, &r->volume));
   TRY_DONE(solid_create(&inside, &s));
   TRY_DONE(surface_nested(&s, winding_of, &inside.all, &r->shells_nested));
   TRY_DONE(grid_make(&s, &inside, o, &fine, r));

@@ -117,13 +117,6 @@ static abut_status make(maker *m, const abut_body_def *def)
                   s->area > 0.0 ? s->volume / (s->area * sqrt(s->area)) : 0.0);
     goto done;
   }
-  if (!m->report->open_edges) {
-    double overlap[OVERLAP_MOMENTS];
-    TRY_DONE(surface_overlap(&(overlap_mesh){s->points, s->point_count, s->triangles,
-                                             s->triangle_count, m->shell, m->shell_count},
-                             overlap));
-    s->volume -= overlap[0];
-  }
   status = surface_pair_sides(s);
 done:
   free(to_memory);
@@ -156,6 +149,18 @@ abut_status surface_pair_sides(surface *s)
   TRY(allocate(&memory, s->triangle_count, 3 * sizeof(uint32_t)));
   s->across = memory;
   return sides_pair(s->triangles, s->triangle_count, s->point_count, s->across);
+}
+
+abut_status surface_solid_volume(const surface *s, const surface_report *report, double *out)
+{
+  double overlap[OVERLAP_MOMENTS] = {0.0};
+  if (!report->open_edges) {
+    TRY(surface_overlap(&(overlap_mesh){s->points, s->point_count, s->triangles, s->triangle_count,
+                                        s->shell, s->shell_count},
+                        overlap));
+  }
+  *out = s->volume - overlap[0];
+  return ABUT_SUCCESS;
 }
 
 void surface_free(surface *s)

@@ -20,8 +20,7 @@ typedef struct surface {
   size_t shell_count;
   uint32_t *polygon; /* (triangle_count) the face each is cut from; NO_POLYGON: closes */
   double lower[3], upper[3], diagonal;
-  double area,
-    volume; /* of the faces without those that close; of the solid, once where shells overlap */
+  double area, volume; /* of the faces without those that close; the sum over shells */
 } surface;
 
 #define NO_POLYGON 0xffffffffu
@@ -49,6 +48,9 @@ void surface_free(surface *s);
 
 /* Fills in what lies across each side. */
 abut_status surface_pair_sides(surface *s);
+
+/* Finds the volume of the solid, in which shells that overlap count once. */
+abut_status surface_solid_volume(const surface *s, const surface_report *report, double *out);
 
 /* Counts the shells that lie within others and are turned as these are, so that they add nothing.
  * `winding` tells how often the surface winds around a place. */
