@@ -139,17 +139,19 @@ static void give_column(GLOBAL real *to, int stride, int rows, int row_step, int
   store_step(to, stride, NO_ORDER, 0, 0, rows, row_step, bounded(sum, COTANGENT_LIMIT));
 }
 
-// How a column enters the adjoint of neighbours. by_weight is its exponential over the sum, column
-// its own gate weight, share the product of both, and factor the pair's factor. Then come the
-// cotangents: of the activity before the floor (bar), of share times factor (weighted), and of the
-// share.
+// How a column enters the adjoints of neighbours and of neighbour_weights. by_weight is its
+// exponential over the sum, column its own gate weight, share the product of both, part what of the
+// share the answer has, and factor the pair's factor. Then come the cotangents: of the product
+// before the floor or the step (bar), of part times factor (weighted), and of the share.
 typedef struct neighbour {
-  num by_weight, column, share, factor, bar, weighted, share_bar;
+  num by_weight, column, share, part, factor, bar, weighted, share_bar;
 } neighbour;
 
-// weight are the gates of the rows' own edges, bars the cotangents of their activities.
+// weight are the gates of the rows' own edges; bars the cotangents of their activities or, with
+// `weights`, of their weights.
 static neighbour neighbour_at(const pair_rows *m, const row_softmax *s, int j, num weight,
-                              GLOBAL const real *bars, int bar_stride, GLOBAL const coefficients *c)
+                              GLOBAL const real *bars, int bar_stride, const int weights,
+                              GLOBAL const coefficients *c)
 {
   neighbour r;
   r.by_weight = n_mul(row_exponential(m, j, s->least, c), s->share);
@@ -161,6 +163,17 @@ static neighbour neighbour_at(const pair_rows *m, const row_softmax *s, int j, n
   }
   r.bar = at_column(m, bars, bar_stride, j);
   r.factor = at_column(m, m->factor, m->stride, j);
+  if (weights) {
+    num among_slope, step_slope;
+    const num gates = n_mul(weight, r.column);
+    r.part = FN(among_and_slope)(r.share, &among_slope);
+    FN(weight_step_and_slope)(n_mul(n_mul(gates, r.part), r.factor), &step_slope);
+    r.bar = n_mul(r.bar, step_slope);
+    r.weighted = n_mul(r.bar, gates);
+    r.share_bar = n_mul(n_mul(r.weighted, r.factor), among_slope);
+    return r;
+  }
+  r.part = r.share;
   if (c->floor > R(0.0)) {
     const num y = n_mul(n_mul(n_mul(weight, r.column), r.share), r.factor);
     num floor_slope;
@@ -175,26 +188,21 @@ static neighbour neighbour_at(const pair_rows *m, const row_softmax *s, int j, n
   return r;
 }
 
-// The adjoint of neighbours: from the cotangents of activities to factors_bar, planes dbar, both
-// factors and, with gates, what each pair gives to the gate weights of its edge of body 1 and of
-// body 2. Body 2's pass adds to what body 1's has left in all planes but those of the factors.
-ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, GLOBAL const real *row_weights,
-                                       GLOBAL const real *column_weights,
-                                       GLOBAL const pair_head *pair, int side,
-                                       GLOBAL const real *activity_bar, int a_shared,
-                                       GLOBAL real *factors_bar)
+// The adjoint of neighbours, or with `weights` of neighbour_weights, for the block of rows that
+// begins with `first`.
+static void neighbours_back(GLOBAL const real *factors, GLOBAL const real *row_weights,
+                            GLOBAL const real *column_weights, GLOBAL const pair_head *pair,
+                            int side, int first, int pose, GLOBAL const real *from, int bar_stride,
+                            const int weights, GLOBAL real *factors_bar)
 {
-  const int first = (int)get_global_id(0) * LANES;
-  const int pose = (int)get_global_id(1);
   GLOBAL const coefficients *c = &pair->c;
   GLOBAL const pair_elements *own = &pair->n.elements[EDGES_OF(side)];
   const int pair_padded = pair->n.pair_slots, gated = pair->n.gated, rows = own->kept - first;
   if (rows <= 0) {
     return;
   }
-  const int bar_stride = a_shared ? 0 : pair->n.contacts;
   const int out_stride = FACTORS_BAR_PLANES(gated) * pair_padded;
-  GLOBAL const real *bars = NUMS(activity_bar, pose, bar_stride) + own->contact;
+  GLOBAL const real *bars = NUMS(from, pose, bar_stride) + own->contact;
   GLOBAL real *out = NUMS(factors_bar, pose, out_stride);
   const pair_rows m = rows_of(&pair->n, side, factors, column_weights, first, pose);
   const row_softmax s = softmax_over(&m, c);
@@ -205,7 +213,7 @@ ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, GLOBAL const 
   num mean = n_lit(R(0.0));                          // of the shares' cotangents, by the shares
   for (int turn = 0; turn < 2 * m.columns; ++turn) { // one loop, so that the text is compiled once
     const int j = turn % m.columns;
-    const neighbour at = neighbour_at(&m, &s, j, weight, bars, bar_stride, c);
+    const neighbour at = neighbour_at(&m, &s, j, weight, bars, bar_stride, weights, c);
     if (turn < m.columns) {
       mean = n_mad(at.share, at.share_bar, mean);
       continue;
@@ -214,9 +222,9 @@ ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, GLOBAL const 
     const num slope = n_scale(n_mul(at.share, n_sub(mean, at.share_bar)), c->neighbour_log2e * LN2);
     give_column(to, out_stride, rows, m.row_step, side, slope);
     store_step(to + (1 + side) * pair_padded, out_stride, NO_ORDER, 0, 0, rows, m.row_step,
-               n_mul(at.weighted, at.share));
+               n_mul(at.weighted, at.part));
     if (gated) {
-      const num whole = n_mul(n_mul(at.bar, at.factor), at.share);
+      const num whole = n_mul(n_mul(at.bar, at.factor), at.part);
       const num by_softmax = n_mul(at.by_weight, n_sub(at.share_bar, mean));
       GLOBAL real *weights_bar = to + FACTORS_BAR_WEIGHTS * pair_padded;
       give_column(weights_bar + side * pair_padded, out_stride, rows, m.row_step, side,
@@ -225,6 +233,20 @@ ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, GLOBAL const 
                   n_mad(whole, weight, by_softmax));
     }
   }
+}
+
+// The adjoint of neighbours: from the cotangents of activities to factors_bar, planes dbar, both
+// factors and, with gates, what each pair gives to the gate weights of its edge of body 1 and of
+// body 2. Body 2's pass adds to what body 1's has left in all planes but those of the factors.
+ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, GLOBAL const real *row_weights,
+                                       GLOBAL const real *column_weights,
+                                       GLOBAL const pair_head *pair, int side,
+                                       GLOBAL const real *activity_bar, int a_shared,
+                                       GLOBAL real *factors_bar)
+{
+  neighbours_back(factors, row_weights, column_weights, pair, side, (int)get_global_id(0) * LANES,
+                  (int)get_global_id(1), activity_bar, a_shared ? 0 : pair->n.contacts, 0,
+                  factors_bar);
 }
 
 // One work-item adds up the cotangents of a block of one body's gate weights in one pose, of its

@@ -128,79 +128,11 @@ KERNEL void neighbour_weights(GLOBAL const real *factors, GLOBAL const real *row
   }
 }
 
-// How a column enters the adjoint of neighbour_weights: its share without and with the column's own
-// gate weight, that weight, `among` of the share, and the pair's factor. Then come the cotangents:
-// of the product before the step (bar), of the same times both gates (gated), and of the share.
-typedef struct weighed {
-  num by_weight, column, share, among, factor, bar, gated, share_bar;
-} weighed;
-
-static weighed weighed_at(const pair_rows *m, const row_softmax *s, int j, num kept,
-                          GLOBAL const real *bars, int bar_stride, GLOBAL const coefficients *c)
-{
-  weighed r;
-  num among_slope, step_slope;
-  r.by_weight = n_mul(row_exponential(m, j, s->least, c), s->share);
-  r.column = n_lit(R(1.0));
-  r.share = r.by_weight;
-  if (m->weighted) {
-    r.column = column_weight(m, j);
-    r.share = n_mul(r.by_weight, r.column);
-  }
-  r.factor = at_column(m, m->factor, m->stride, j);
-  r.among = FN(among_and_slope)(r.share, &among_slope);
-  const num gates = n_mul(kept, r.column);
-  FN(weight_step_and_slope)(n_mul(n_mul(gates, r.among), r.factor), &step_slope);
-  r.bar = n_mul(at_column(m, bars, bar_stride, j), step_slope);
-  r.gated = n_mul(r.bar, gates);
-  r.share_bar = n_mul(n_mul(r.gated, r.factor), among_slope);
-  return r;
-}
-
 // The adjoint of neighbour_weights, as neighbours_adjoint is that of neighbours.
 ADJOINT_KERNEL void neighbour_weights_adjoint(
   GLOBAL const real *factors, GLOBAL const real *row_weights, GLOBAL const real *column_weights,
   GLOBAL const pair_head *pair, int side, GLOBAL const real *weight_bar, GLOBAL real *factors_bar)
 {
-  const int first = (int)get_global_id(0) * LANES;
-  const int pose = (int)get_global_id(1);
-  GLOBAL const coefficients *c = &pair->c;
-  GLOBAL const pair_elements *own = &pair->n.elements[EDGES_OF(side)];
-  const int pair_padded = pair->n.pair_slots, gated = pair->n.gated, rows = own->kept - first;
-  const int contacts = pair->n.contacts;
-  if (rows <= 0) {
-    return;
-  }
-  const int out_stride = FACTORS_BAR_PLANES(gated) * pair_padded;
-  GLOBAL const real *bars = NUMS(weight_bar, pose, contacts) + own->contact;
-  GLOBAL real *out = NUMS(factors_bar, pose, out_stride);
-  const pair_rows m = rows_of(&pair->n, side, factors, column_weights, first, pose);
-  const row_softmax s = softmax_over(&m, c);
-  num kept = n_lit(R(1.0));
-  if (own->weighted) {
-    kept = row_weights_of(own, row_weights, first, pose);
-  }
-  num mean = n_lit(R(0.0));                          // of the shares' cotangents, by the shares
-  for (int turn = 0; turn < 2 * m.columns; ++turn) { // one loop, so that the text is compiled once
-    const int j = turn % m.columns;
-    const weighed at = weighed_at(&m, &s, j, kept, bars, contacts, c);
-    if (turn < m.columns) {
-      mean = n_mad(at.share, at.share_bar, mean);
-      continue;
-    }
-    GLOBAL real *to = out + first * m.row_step + j * m.column_step;
-    const num slope = n_scale(n_mul(at.share, n_sub(mean, at.share_bar)), c->neighbour_log2e * LN2);
-    give_column(to, out_stride, rows, m.row_step, side, slope);
-    store_step(to + (1 + side) * pair_padded, out_stride, NO_ORDER, 0, 0, rows, m.row_step,
-               n_mul(at.gated, at.among));
-    if (gated) {
-      const num whole = n_mul(n_mul(at.bar, at.factor), at.among);
-      const num by_softmax = n_mul(at.by_weight, n_sub(at.share_bar, mean));
-      GLOBAL real *weights_bar = to + FACTORS_BAR_WEIGHTS * pair_padded;
-      give_column(weights_bar + side * pair_padded, out_stride, rows, m.row_step, side,
-                  n_mul(whole, at.column));
-      give_column(weights_bar + !side * pair_padded, out_stride, rows, m.row_step, side,
-                  n_mad(whole, kept, by_softmax));
-    }
-  }
+  neighbours_back(factors, row_weights, column_weights, pair, side, (int)get_global_id(0) * LANES,
+                  (int)get_global_id(1), weight_bar, pair->n.contacts, 1, factors_bar);
 }
