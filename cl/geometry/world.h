@@ -26,14 +26,16 @@
 // of a world (kernels/world/memory.cl).
 typedef struct world_sizes {
   int links, nq, nv, nu;
-  int pairs;   // of the scene, listed or automatic
-  int listed;  // pairs; the first ones
-  int columns; // of friction and of stiffness: a listed pair has one, and a body that is in
-               // automatic pairs
-  int groups;  // of contacts: those of one pair between the same two links
-  int rows;    // on one degree of freedom each: limits and friction loss
-  int trees;   // of links: M has a block for each, and zeros between them
-  int blocks;  // numbers of all trees' square blocks together
+  int pairs;       // of the scene, listed or automatic
+  int listed;      // pairs; the first ones
+  int columns;     // of friction and of stiffness: a listed pair has one, and a body that is in
+                   // automatic pairs
+  int groups;      // of contacts: those of one pair between the same two links
+  int rows;        // on one degree of freedom each: limits and friction loss
+  int coordinates; // weighted sums of joints' positions: tendons, then those of equalities
+  int tendons, equalities;
+  int trees;  // of links: M has a block for each, and zeros between them
+  int blocks; // numbers of all trees' square blocks together
   int iterations, line_iterations, capacity;
   int pyramidal, exact, damped;
   int hard; // contacts of a world that are chosen at most, where they are hard ones, else 0
@@ -46,12 +48,17 @@ typedef struct world_sizes {
   int newton;       // 1 where the solver has islands and panels
   // where tables begin among the ints
   int at_links, at_actuators, at_rows, at_groups, at_group_dofs, at_dofs, at_trees, at_tree_dofs;
+  int at_coordinates, at_members, at_equalities;
   // where tables begin among the reals
   int at_link_reals, at_dof_reals, at_actuator_reals, at_row_reals, at_group_reals;
   int at_springs; // the numbers of each pair's spring, where pairs have them
+  int at_member_reals, at_tendon_reals, at_equality_reals;
   // where a world's numbers begin in its block
   int at_rotation, at_origin, at_anchor, at_arm, at_axis, at_velocity, at_acceleration, at_force;
   int at_composite, at_mass, at_factor, at_smooth, at_bias, at_free, at_quaternion;
+  // with equalities: the matrix M + J' D J, whose factor is at_factor; that of M itself; the
+  // acceleration without equalities; an equality's rows. Without, all but the last are M's own.
+  int at_system, at_mass_factor, at_unheld, at_equality;
   int at_mobility, at_row_weights, at_columns; // there where the diagonal is exact or a group weak
   int at_constraint_force;                     // the constraint force, where pairs have springs
   int numbers;
@@ -80,7 +87,8 @@ typedef struct world_sizes {
 #define ACTUATOR_V 2
 #define ACTUATOR_LIMITED 3
 #define ACTUATOR_CLAMPED 4
-#define ACTUATOR_INTS 5
+#define ACTUATOR_TENDON 5 // whose joints it moves together, or -1
+#define ACTUATOR_INTS 6
 #define ROW_KIND 0
 #define ROW_Q 1
 #define ROW_V 2
@@ -113,6 +121,23 @@ typedef struct world_sizes {
 #define TREE_DOF_AT 1
 #define TREE_BLOCK 2 // where its square block, row by row, begins among the blocks of all trees
 #define TREE_INTS 3
+
+// Ints of a coordinate, of one of its members, a joint, and of an equality.
+#define COORDINATE_AT 0 // its first member
+#define COORDINATE_COUNT 1
+#define COORDINATE_INTS 2
+#define MEMBER_Q 0
+#define MEMBER_V 1
+#define MEMBER_INTS 2
+#define EQUALITY_CONNECT 0     // two points are at one place
+#define EQUALITY_WELD 1        // and do not turn against each other
+#define EQUALITY_COORDINATES 2 // one coordinate is a polynomial of another
+#define EQUALITY_ROWS(kind) ((kind) == EQUALITY_CONNECT ? 3 : (kind) == EQUALITY_WELD ? 6 : 1)
+#define EQUALITY_KIND 0
+#define EQUALITY_A 1 // a link, -1 for the world; or a coordinate
+#define EQUALITY_B 2 // the same; -1 where there is no second coordinate
+#define EQUALITY_TREE 3
+#define EQUALITY_INTS 4
 
 #define HALF_UNKNOWN 1e30
 
@@ -199,6 +224,24 @@ typedef struct world_sizes {
 // given contacts
 #define GROUP_MIDDLE (GROUP_BALLS + 2 * BALL_REALS + 8)
 #define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 9)
+// Of a tendon: its spring pulls where the tendon's length is below or above what it rests at.
+#define TENDON_STIFFNESS 0
+#define TENDON_DAMPING 1
+#define TENDON_LOW 2
+#define TENDON_HIGH 3
+#define TENDON_REALS 4
+// Of an equality: a softness and inverse weights; then for links the place of either side, a
+// position and a quaternion, or for coordinates a polynomial and where both began.
+#define EQUALITY_SOFT 0
+#define EQUALITY_WEIGHT SOFT_REALS
+#define EQUALITY_TURN_WEIGHT (SOFT_REALS + 1)
+#define EQUALITY_TORQUE (SOFT_REALS + 2)
+#define EQUALITY_PLACE_A (SOFT_REALS + 3)
+#define EQUALITY_PLACE_B (SOFT_REALS + 10)
+#define EQUALITY_POLYNOMIAL EQUALITY_PLACE_A
+#define EQUALITY_START_A (SOFT_REALS + 8)
+#define EQUALITY_START_B (SOFT_REALS + 9)
+#define EQUALITY_REALS (SOFT_REALS + 17)
 
 // How many parameters a world has: mass_scale (links), friction (columns), stiffness (columns),
 // gravity (3).

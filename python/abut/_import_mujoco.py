@@ -59,6 +59,11 @@ _SHORT = {"joint": "jnt", "equality": "eq"}  # how MuJoCo's arrays call them
 _FREE, _BALL, _SLIDE, _HINGE = (int(getattr(mj.mjtJoint, f"mjJNT_{k}")) for k in ("FREE", "BALL", "SLIDE", "HINGE"))
 _WORDS = {int(getattr(mj.mjtGeom, f"mjGEOM_{word.upper()}")): (word, count)
           for word, count in (("sphere", 1), ("capsule", 2), ("ellipsoid", 3), ("cylinder", 2), ("box", 3))}
+_SITE = int(mj.mjtObj.mjOBJ_SITE)
+_CONNECT, _WELD, _EQ_JOINT, _EQ_TENDON = (int(getattr(mj.mjtEq, f"mjEQ_{word}")) for word in ("CONNECT", "WELD", "JOINT", "TENDON"))
+_UNTAKEN = (("tendon_limited", "its length limits are left out"), ("tendon_frictionloss", "its frictionloss is left out"),
+            ("tendon_armature", "its armature is left out"), ("tendon_stiffnesspoly", "its spring stays linear"),
+            ("tendon_dampingpoly", "its damper stays linear"), ("tendon_actfrclimited", "its actuatorfrcrange is left out"))
 _PLANE, _MESH, _HFIELD = (int(getattr(mj.mjtGeom, f"mjGEOM_{k}")) for k in ("PLANE", "MESH", "HFIELD"))
 
 
@@ -173,6 +178,7 @@ class _Maker:
         self.controls: list[int] = []  # which of the model's the scene has
         self.origins: dict[str, str] = {}  # places in the scene, and what of the model they are of
         self.pair_count = 0
+        self.tendon_numbers: dict[int, int] = {}  # which of the scene's tendons each of the model's is
         self.automatic: set[tuple[int, int]] = set()  # geoms whose pairs the scene finds by itself
         if not list_pairs:
             # Of links with geoms that are stuck no pair is automatic, since the scene excludes links as a whole.
@@ -514,6 +520,8 @@ class _Maker:
         """What the joint's actuatorfrcrange leaves to the actuator's force, of which `force` comes to the joint, where no other
         actuator drives it."""
         m, joint = self.m, int(self.m.actuator_trnid[a][0])
+        if not self._is_of_joint(a):
+            return None
         if not self.has("jnt_actfrclimited", joint) or not self._is_single(joint) or force == 0.0 or self.drivers[joint] > 1:
             return None
         return sorted(x / force for x in _floats(m.jnt_actfrcrange[joint]))
@@ -540,14 +548,26 @@ class _Maker:
         plain = not hasattr(m, "actuator_ctrlnum") or (m.actuator_ctrlnum[a] == 1 and m.actuator_outnum[a] == 1)
         return bool(plain and self._word("mjtTrn", int(m.actuator_trntype[a])) in ("joint", "jointinparent"))
 
+    def _tendon_of(self, a: int) -> int | None:
+        """The scene's tendon that an actuator pulls."""
+        m = self.m
+        plain = not hasattr(m, "actuator_ctrlnum") or (m.actuator_ctrlnum[a] == 1 and m.actuator_outnum[a] == 1)
+        pulls = plain and self._word("mjtTrn", int(m.actuator_trntype[a])) == "tendon"
+        return self.tendon_numbers.get(int(m.actuator_trnid[a][0])) if pulls else None
+
     def _refusal(self, a: int, kind: dict[str, Any] | str, dof: list[int]) -> str | None:
         m, group = self.m, int(self.m.actuator_group[a])
         if self.flag("ACTUATION") or (0 <= group < 31 and getattr(m.opt, "disableactuator", 0) & (1 << group)):
             return "it is off in the model"
         if isinstance(kind, str):
             return kind
+        ranges = self._force_range(a, kind), self._control_range(a) or [0.0, 1.0]
+        roomless = None if all(low < high for low, high in ranges) else "its ranges leave its force no room"
+        if self._tendon_of(a) is not None:
+            dof.append(0)
+            return roomless
         if not self._is_of_joint(a):
-            return f"it drives a {self._word('mjtTrn', int(m.actuator_trntype[a]))}, not a joint"
+            return f"it drives a {self._word('mjtTrn', int(m.actuator_trntype[a]))}, not a joint or a fixed tendon"
         joint = int(m.actuator_trnid[a][0])
         dofs = {_FREE: 6, _BALL: 3}.get(int(m.jnt_type[joint]), 1)
         used = [0] if dofs == 1 else [k for k in range(dofs) if m.actuator_gear[self._output(a)][k]]
@@ -558,8 +578,12 @@ class _Maker:
             return "of ball and free joints only motors are taken"
         if dofs > 1 and self._word("mjtTrn", int(m.actuator_trntype[a])) == "jointinparent":
             return "its gear is in the parent's axes"
-        ranges = self._force_range(a, kind), self._control_range(a) or [0.0, 1.0]
-        return None if all(low < high for low, high in ranges) else "its ranges leave its force no room"
+        return roomless
+
+    def _moved_by(self, a: int) -> dict[str, Any]:
+        """What an actuator moves, as a scene has it."""
+        m, tendon = self.m, self._tendon_of(a)
+        return {"joint": _link_of_joint(self, int(m.actuator_trnid[a][0]))} if tendon is None else {"tendon": tendon}
 
     def actuators(self) -> list[dict[str, Any]]:
         m, out = self.m, list[dict[str, Any]]()
@@ -571,9 +595,8 @@ class _Maker:
             if why or isinstance(kind, str):
                 self.tell("actuator", a, f"left out with its control: {why}")
                 continue
-            joint, motor = int(m.actuator_trnid[a][0]), kind["kind"] == "motor"
-            body = int(m.jnt_bodyid[joint])
-            one: dict[str, Any] = {"kind": kind["kind"], "joint": self.first[body] + joint - int(m.body_jntadr[body])}
+            joint, motor = int(m.actuator_trnid[a][0]) if self._is_of_joint(a) else -1, kind["kind"] == "motor"
+            one: dict[str, Any] = {"kind": kind["kind"]} | self._moved_by(a)
             if dof[0]:
                 one["dof"] = dof[0]
             gear = float(m.actuator_gear[self._output(a)][dof[0]])
@@ -588,7 +611,7 @@ class _Maker:
             self.origins[f"actuators[{len(out)}]"] = f"actuator {self.called('actuator', a)}"
             out.append(one)
             self.controls.append(self._control(a))
-            if self.has("jnt_actfrclimited", joint) and self.drivers[joint] > 1:
+            if joint >= 0 and self.has("jnt_actfrclimited", joint) and self.drivers[joint] > 1:
                 self.tell("actuator", a, "the joint's actuatorfrcrange, which several actuators share, is left out")
             if any(self.has(name, a) for name in ("actuator_damping", "actuator_armature", "actuator_dampingpoly", "actuator_delay")):
                 self.tell("actuator", a, "its own damping, armature or delay is left out")
@@ -885,19 +908,17 @@ class _Maker:
                 self.tell("body", b, "gravcomp is left out")
             if m.body_mocapid[b] >= 0:
                 self.tell("body", b, "a mocap body becomes a fixed link")
-        on = m.eq_active0 if hasattr(m, "eq_active0") else m.eq_active
-        for e in range(0 if self.is_off("EQUALITY") else m.neq):
-            if on[e]:
-                self.tell("equality", e, "equality constraints are left out")
-        for t in range(m.ntendon):
-            self.tell("tendon", t, "tendons are left out")
         if getattr(m, "nflex", 0):
             self.tell_all(f"{m.nflex} flexible bodies are left out")
 
     def scene(self) -> dict[str, Any]:
         if not self.link_count:
             raise ValueError("the model has no bodies")
-        out = self.settings() | {"links": self.links(), "actuators": self.actuators(), "pairs": self.pairs()} | self._automatic()
+        out = self.settings() | {"links": self.links()}
+        tendons, self.tendon_numbers = _tendons(self)
+        equalities = _equalities(self, self.tendon_numbers)
+        out |= ({"tendons": tendons} if tendons else {}) | ({"equalities": equalities} if equalities else {})
+        out |= {"actuators": self.actuators(), "pairs": self.pairs()} | self._automatic()
         out |= self._starts()
         self.rest()
         plain: dict[str, Any] = _plain(out)
@@ -931,6 +952,117 @@ class _Maker:
     def mesh_texts(self) -> dict[str, str]:
         """By their files' names."""
         return {self.mesh_file(k): self.mesh_text(k) for k in sorted(self.meshes)}
+
+
+# ---- what couples bodies and joints beyond contacts ----
+
+def _link_of_joint(maker: _Maker, joint: int) -> int:
+    body = int(maker.m.jnt_bodyid[joint])
+    return maker.first[body] + joint - int(maker.m.body_jntadr[body])
+
+
+def _is_fixed(m: Any, t: int) -> bool:
+    first, count = int(m.tendon_adr[t]), int(m.tendon_num[t])
+    return all(int(m.wrap_type[w]) == int(mj.mjtWrap.mjWRAP_JOINT) for w in range(first, first + count))
+
+
+def _tendons(maker: _Maker) -> tuple[list[dict[str, Any]], dict[int, int]]:
+    """The fixed tendons, and which one of them each of the model's is."""
+    m, out, numbers = maker.m, list[dict[str, Any]](), dict[int, int]()
+    for t in range(m.ntendon):
+        if not _is_fixed(m, t):
+            maker.tell("tendon", t, "spatial tendons are left out")
+            continue
+        wraps = range(int(m.tendon_adr[t]), int(m.tendon_adr[t] + m.tendon_num[t]))
+        one: dict[str, Any] = {"joints": [{"joint": _link_of_joint(maker, int(m.wrap_objid[w])), "coefficient": float(m.wrap_prm[w])}
+                                          for w in wraps]}
+        name = maker.name("tendon", t)
+        if name:
+            one["name"] = name
+        if m.tendon_stiffness[t] and not maker.passive_off("SPRING"):
+            one |= {"stiffness": float(m.tendon_stiffness[t]), "rest": _floats(m.tendon_lengthspring[t])}
+        if m.tendon_damping[t] and not maker.passive_off("DAMPER"):
+            one["damping"] = float(m.tendon_damping[t])
+        for array, why in _UNTAKEN:
+            if maker.has(array, t):
+                maker.tell("tendon", t, why)
+        numbers[t] = len(out)
+        out.append(one)
+    return out, numbers
+
+
+def _side(maker: _Maker, e: int, which: int) -> tuple[int, list[float], list[float]]:
+    """The link of a side of a connection or weld, -1 the world, and a position and a quaternion on it."""
+    m = maker.m
+    number = int((m.eq_obj1id if which == 0 else m.eq_obj2id)[e])
+    weld = int(m.eq_type[e]) == _WELD
+    if hasattr(m, "eq_objtype") and int(m.eq_objtype[e]) == _SITE:
+        body = int(m.site_bodyid[number])
+        position, quaternion = _floats(m.site_pos[number]), _floats(m.site_quat[number])
+    else:
+        body, data = number, _floats(m.eq_data[e])
+        first = 3 if weld == (which == 0) else 0
+        position = data[first:first + 3]
+        quaternion = data[6:10] if weld and which == 0 else [1.0, 0.0, 0.0, 0.0]
+    return (maker.last[body] if body else -1), position, quaternion
+
+
+def _of_links(maker: _Maker, e: int) -> dict[str, Any] | None:
+    m, weld = maker.m, int(maker.m.eq_type[e]) == _WELD
+    sides = [_side(maker, e, which) for which in (0, 1)]
+    out: dict[str, Any] = {"kind": "weld" if weld else "connect"}
+    for letter, (link, position, quaternion) in zip("ab", sides):
+        out |= {letter: link, f"position_{letter}": position}
+        if weld:
+            out[f"quaternion_{letter}"] = quaternion
+    if weld and m.eq_data[e][10] != 1.0:
+        out["torque_scale"] = float(m.eq_data[e][10])
+    return out
+
+
+def _of_coordinates(maker: _Maker, e: int, numbers: dict[int, int]) -> dict[str, Any] | None:
+    m, joint = maker.m, int(maker.m.eq_type[e]) == _EQ_JOINT
+    out: dict[str, Any] = {"kind": "joint" if joint else "tendon"}
+    for letter, number in (("a", int(m.eq_obj1id[e])), ("b", int(m.eq_obj2id[e]))):
+        if number < 0:
+            continue
+        if not joint and number not in numbers:
+            return None
+        out[letter] = _link_of_joint(maker, number) if joint else numbers[number]
+    polynomial = _floats(m.eq_data[e][:5])
+    if polynomial != [0.0, 1.0, 0.0, 0.0, 0.0]:
+        out["polynomial"] = polynomial
+    return out
+
+
+def _equalities(maker: _Maker, numbers: dict[int, int]) -> list[dict[str, Any]]:
+    """The active ones; `numbers` says which of the scene's tendons each of the model's is."""
+    m, out = maker.m, list[dict[str, Any]]()
+    on = m.eq_active0 if hasattr(m, "eq_active0") else m.eq_active
+    for e in range(0 if maker.is_off("EQUALITY") else m.neq):
+        kind = int(m.eq_type[e])
+        if not on[e]:
+            maker.tell("equality", e, "left out: it is not active at the start")
+            continue
+        if kind not in (_CONNECT, _WELD, _EQ_JOINT, _EQ_TENDON):
+            maker.tell("equality", e, f"left out: {mj.mjtEq(kind).name[len('mjEQ_'):].lower()} has no kind of the scene")
+            continue
+        one = _of_links(maker, e) if kind in (_CONNECT, _WELD) else _of_coordinates(maker, e, numbers)
+        if one is None:
+            maker.tell("equality", e, "left out: it holds a spatial tendon")
+        elif kind in (_CONNECT, _WELD) and not _moves(maker, e):
+            maker.tell("equality", e, "left out: neither side can move")
+        else:
+            maker.softness(one, "", maker.solref("equality", e, m.eq_solref[e]), m.eq_solimp[e])
+            out.append(one)
+    return out
+
+
+def _moves(maker: _Maker, e: int) -> bool:
+    m, site = maker.m, hasattr(maker.m, "eq_objtype") and int(maker.m.eq_objtype[e]) == _SITE
+    ids = [int(m.eq_obj1id[e]), int(m.eq_obj2id[e])]
+    bodies = [int(m.site_bodyid[k]) for k in ids] if site else ids
+    return any(int(m.body_weldid[b]) for b in bodies)
 
 
 def renamed(maker: _Maker, path: pathlib.Path, text: str) -> str:

@@ -1,6 +1,7 @@
 #include "scene/constants.h"
 
 #include "base/error.h"
+#include "math/rigid.h"
 #include "math/vector.h"
 #include "scene/place.h"
 #include "scene/file.h"
@@ -288,8 +289,9 @@ static void clear_row(const tree *t, int which)
   }
 }
 
-/* Returns tr(J M^-1 J') / 3, with J (3, nv) of the link's centre of mass. */
-static double weight_of_link(const tree *t, size_t i, const double *l)
+/* Returns tr(J M^-1 J') / 3, with J (3, nv) of the link's centre of mass, or, where `turns` is set,
+ * of its angular velocity. */
+static double weight_of_link(const tree *t, size_t i, const double *l, bool turns)
 {
   const movers by = movers_of(t, i);
   double sum = 0.0;
@@ -299,9 +301,28 @@ static double weight_of_link(const tree *t, size_t i, const double *l)
     for (int a = 0; a < by.count; ++a) {
       double linear[3], angular[3];
       column(t, i, by.of[a], linear, angular);
-      t->row[by.of[a]] = linear[k];
+      t->row[by.of[a]] = turns ? angular[k] : linear[k];
     }
     sum += weight(t, l, which, t->row) / 3.0;
+  }
+  return sum;
+}
+
+/* Returns j M^-1 j' of a tendon's coefficients j, tree by tree. */
+static double weight_of_tendon(const tree *t, const tendon *own, const double *l)
+{
+  double sum = 0.0;
+  for (int which = 0; which < t->c->trees.count; ++which) {
+    bool any = false;
+    clear_row(t, which);
+    for (size_t k = 0; k < own->part_count; ++k) {
+      const int dof = t->c->vadr[own->parts[k].link];
+      if (t->c->trees.of[dof] == which) {
+        t->row[dof] += own->parts[k].coefficient;
+        any = true;
+      }
+    }
+    sum += any ? weight(t, l, which, t->row) : 0.0;
   }
   return sum;
 }
@@ -328,9 +349,66 @@ static void weigh(const tree *t, const double *l)
   }
   for (size_t i = 0; i < t->s->link_count; ++i) {
     const int dofs = joint_dofs(t->s->links[i].joint.type);
-    t->c->link_invweight[i] = weight_of_link(t, i, l);
+    t->c->link_invweight[i] = weight_of_link(t, i, l, false);
+    t->c->turn_invweight[i] = weight_of_link(t, i, l, true);
     for (int k = JOINT_MOVES(t->s->links[i].joint.type) % 3; k + 2 < dofs; k += 3) {
       average(t->c->dof_invweight, t->c->vadr[i] + k, 3);
+    }
+  }
+  for (size_t i = 0; i < t->s->tendon_count; ++i) {
+    t->c->tendon_invweight[i] = weight_of_tendon(t, &t->s->tendons[i], l);
+  }
+}
+
+/* ---- where tendons and equalities begin ---- */
+
+static void find_lengths(const tree *t)
+{
+  for (size_t i = 0; i < t->s->tendon_count; ++i) {
+    const tendon *own = &t->s->tendons[i];
+    t->c->tendon_start[i] = 0.0;
+    for (size_t k = 0; k < own->part_count; ++k) {
+      t->c->tendon_start[i] += own->parts[k].coefficient * t->c->q0[t->c->qadr[own->parts[k].link]];
+    }
+  }
+}
+
+/* Finds the places of both sides of an equality on their links. What the second one does not state
+ * is as the first one's at q0. */
+static void find_places(const tree *t, const equality *e, double out[2][7])
+{
+  rigid of[2], own[2];
+  for (int side = 0; side < 2; ++side) {
+    const rigid still = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+    of[side] = still;
+    if (e->of[side] != WORLD) {
+      memcpy(of[side].t, t->at[e->of[side]], sizeof of[side].t);
+      memcpy(of[side].q, t->at[e->of[side]] + 3, sizeof of[side].q);
+    }
+    memcpy(own[side].t, e->position[side], sizeof own[side].t);
+    memcpy(own[side].q, e->quaternion[side], sizeof own[side].q);
+  }
+  const rigid first = rigid_product(&of[0], &own[0]), back = rigid_inverse(&of[1]);
+  const rigid met = rigid_product(&back, &first);
+  if (!e->meets) {
+    memcpy(own[1].t, met.t, sizeof met.t);
+  }
+  if (!e->turned) {
+    memcpy(own[1].q, met.q, sizeof met.q);
+  }
+  for (int side = 0; side < 2; ++side) {
+    memcpy(out[side], own[side].t, sizeof own[side].t);
+    memcpy(out[side] + 3, own[side].q, sizeof own[side].q);
+  }
+}
+
+static void find_starts(const tree *t)
+{
+  find_lengths(t);
+  for (size_t i = 0; i < t->s->equality_count; ++i) {
+    const equality *e = &t->s->equalities[i];
+    if (e->kind <= EQUALITY_OF_PLACES) {
+      find_places(t, e, t->c->places[i]);
     }
   }
 }
@@ -369,6 +447,7 @@ static abut_status find_weights(const scene_def *s, scene_constants *c)
   TRY_DONE(arena_allocate(&work, &l, (size_t)c->trees.blocks, sizeof(double)));
   TRY_DONE(factor(&t, l));
   weigh(&t, l);
+  find_starts(&t);
 done:
   arena_free(&work);
   return status;
@@ -411,6 +490,14 @@ static abut_status make_room(const scene_def *s, scene_constants *c)
   c->link_invweight = at;
   TRY(arena_allocate(&c->memory, &at, nv, sizeof *c->dof_invweight));
   c->dof_invweight = at;
+  TRY(arena_allocate(&c->memory, &at, links, sizeof *c->turn_invweight));
+  c->turn_invweight = at;
+  TRY(arena_allocate(&c->memory, &at, s->tendon_count + 1, sizeof *c->tendon_invweight));
+  c->tendon_invweight = at;
+  TRY(arena_allocate(&c->memory, &at, s->tendon_count + 1, sizeof *c->tendon_start));
+  c->tendon_start = at;
+  TRY(arena_allocate(&c->memory, &at, s->equality_count + 1, sizeof *c->places));
+  c->places = at;
   return ABUT_SUCCESS;
 }
 

@@ -15,12 +15,17 @@ typedef struct scene_constants {
   double *q0;       /* (nq) hinges and slides at their `start`, balls at the
                        identity, free links as stated */
   scene_trees trees;
-  double *mass_matrix;    /* (trees.blocks) M at q0, with armature, by trees */
-  double *link_invweight; /* (links) tr(J M^-1 J') / 3 at q0, J (3, nv) of the link's centre of
-                             mass; 0 where the link cannot move */
-  double *dof_invweight;  /* (nv) the diagonal of M^-1 at q0; the three of a ball have their mean,
-                             and so have either three of a free joint, since their axes are
-                             arbitrary */
+  double *mass_matrix;      /* (trees.blocks) M at q0, with armature, by trees */
+  double *link_invweight;   /* (links) tr(J M^-1 J') / 3 at q0, J (3, nv) of the link's centre of
+                               mass; 0 where the link cannot move */
+  double *dof_invweight;    /* (nv) the diagonal of M^-1 at q0; the three of a ball have their mean,
+                               and so have either three of a free joint, since their axes are
+                               arbitrary */
+  double *turn_invweight;   /* (links) the same of the link's angular velocity */
+  double *tendon_invweight; /* (tendons) of its length */
+  double *tendon_start;     /* (tendons) its length at q0 */
+  double (*places)[2][7];   /* (equalities) where either side is on its link, of those that join
+                               links: a position and a quaternion */
   arena memory;
 } scene_constants;
 

@@ -113,11 +113,50 @@ typedef enum actuator_kind {
   ACTUATOR_AFFINE = 3
 } actuator_kind;
 
+/* A joint with one degree of freedom, and how much of its position a tendon's length is. */
+typedef struct tendon_part {
+  int link;
+  double coefficient;
+} tendon_part;
+
+/* A fixed tendon: its length is a weighted sum of joints' positions. */
+typedef struct tendon {
+  char *name; /* NULL: it has none */
+  tendon_part *parts;
+  size_t part_count;
+  double stiffness, damping;
+  bool rests;     /* `rest` is stated, else the spring rests at the length where the scene begins */
+  double rest[2]; /* between which lengths it does not pull */
+} tendon;
+
+typedef enum equality_kind {
+  EQUALITY_OF_POINTS = 0,  /* two points of links are at one place */
+  EQUALITY_OF_PLACES = 1,  /* and do not turn against each other */
+  EQUALITY_OF_JOINTS = 2,  /* the position of a joint is a polynomial of another's */
+  EQUALITY_OF_TENDONS = 3, /* the same of tendons' lengths */
+  EQUALITY_KINDS = 4
+} equality_kind;
+
+/* An equality constraint, which is soft as contacts are. */
+typedef struct equality {
+  equality_kind kind;
+  int of[2]; /* links, WORLD for the world; or tendons, and NOTHING where there is no second one */
+  double position[2][3], quaternion[2][4]; /* on the links */
+  bool meets;  /* The place on the second link is stated; else it is where the first one is as the
+                  scene begins. */
+  bool turned; /* the same of its quaternion */
+  double torque_scale, polynomial[5];
+  softness soft;
+} equality;
+
+#define NOTHING (-1) /* in the place of an equality's second joint or tendon */
+
 /* Its force is gain u + bias - kp l - kv l', with l = gear q, of every kind. */
 typedef struct actuator {
   actuator_kind kind;
   int link;
-  int dof; /* which of the joint's degrees of freedom a motor moves */
+  int tendon; /* that it pulls, NOTHING where it moves the joint of `link` */
+  int dof;    /* which of the joint's degrees of freedom a motor moves */
   double gear, gain, bias, kp, kv;
   bool limited, clamped;
   double force_limits[2], control_limits[2];
@@ -177,6 +216,10 @@ typedef struct scene_def {
   int most_contacts; /* of a world, 0: no bound */
   scene_link *links;
   size_t link_count;
+  tendon *tendons;
+  size_t tendon_count;
+  equality *equalities;
+  size_t equality_count;
   actuator *actuators;
   size_t actuator_count;
   scene_start *starts;

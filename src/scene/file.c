@@ -15,31 +15,47 @@
 
 /* ---- actuators ---- */
 
-static abut_status read_actuator(reader *r, const json_at *element, actuator *a)
+/* Reads what an actuator moves: a joint or a tendon. */
+static abut_status read_moved(reader *r, const json_at *element, const char *word, actuator *a)
 {
-  static const char *const keys[] = {"kind", "joint", "dof", "gear",         "gain",
-                                     "bias", "kp",    "kv",  "force_limits", "control_limits"};
-  static const char *const words[] = {"motor", "position", "velocity", "affine"};
   const json_file *f = r->file;
   json_at at;
-  int kind = ACTUATOR_MOTOR;
-  *a = (actuator){.gear = 1.0, .gain = 1.0};
-  TRY(CHECK_KEYS(f, element, keys));
-  TRY(json_need(f, element, "kind", &at));
-  TRY(scene_word(f, element, "kind", words, 4, &kind));
-  a->kind = (actuator_kind)kind;
+  if (json_find(element, "tendon", &at)) {
+    TRY(scene_tendon_of(r, &at, &a->tendon));
+    TRY(scene_refuse(f, element, "joint", false, "the actuator pulls a tendon"));
+    return scene_refuse(f, element, "dof", false, "a tendon has one length");
+  }
   TRY(json_need(f, element, "joint", &at));
   TRY(scene_link_of(r, &at, r->s->link_count, false, &a->link));
   const joint_type type = r->s->links[a->link].joint.type;
-  if (!joint_dofs(type) || (kind != ACTUATOR_MOTOR && joint_dofs(type) != 1)) {
-    return json_fail(f, &at, "a %s joint takes no %s", joint_words[type], words[kind]);
+  const bool motor = a->kind == ACTUATOR_MOTOR;
+  if (!joint_dofs(type) || (!motor && joint_dofs(type) != 1)) {
+    return json_fail(f, &at, "a %s joint takes no %s", joint_words[type], word);
   }
-  TRY(scene_refuse(f, element, "dof", kind == ACTUATOR_MOTOR, "only motors choose a dof"));
+  TRY(scene_refuse(f, element, "dof", motor, "only motors choose a dof"));
   TRY(scene_count(f, element, "dof", 0, &a->dof));
   if (a->dof >= joint_dofs(type)) {
     json_find(element, "dof", &at);
     return json_fail(f, &at, "the joint has %d", joint_dofs(type));
   }
+  return ABUT_SUCCESS;
+}
+
+static abut_status read_actuator(reader *r, const json_at *element, actuator *a)
+{
+  static const char *const keys[] = {"kind", "joint",        "tendon",        "dof",
+                                     "gear", "gain",         "bias",          "kp",
+                                     "kv",   "force_limits", "control_limits"};
+  static const char *const words[] = {"motor", "position", "velocity", "affine"};
+  const json_file *f = r->file;
+  json_at at;
+  int kind = ACTUATOR_MOTOR;
+  *a = (actuator){.gear = 1.0, .gain = 1.0, .tendon = NOTHING};
+  TRY(CHECK_KEYS(f, element, keys));
+  TRY(json_need(f, element, "kind", &at));
+  TRY(scene_word(f, element, "kind", words, 4, &kind));
+  a->kind = (actuator_kind)kind;
+  TRY(read_moved(r, element, words[kind], a));
   TRY(scene_number(f, element, "gear", bound_any, &a->gear));
   const bool affine = kind == ACTUATOR_AFFINE;
   TRY(scene_refuse(f, element, "gain", affine, "only affine actuators have one"));
@@ -201,7 +217,8 @@ static abut_status read_root(reader *r, const json_at *root)
                                      "contact_model",  "links",          "actuators",
                                      "starts",         "pairs",          "lcp",
                                      "sweep",          "broad_phase",    "tiles",
-                                     "clouds",         "automatic"};
+                                     "clouds",         "automatic",      "tendons",
+                                     "equalities"};
   *r->s = (scene_def){.timestep = 0.002,
                       .broad_phase = true,
                       .tiles = true,
@@ -216,6 +233,8 @@ static abut_status read_root(reader *r, const json_at *root)
   TRY(read_settings(r, root));
   TRY(scene_automatic(r, root));
   TRY(scene_links(r, root));
+  TRY(scene_tendons(r, root));
+  TRY(scene_equalities(r, root));
   TRY(read_actuators(r, root));
   TRY(read_starts(r, root));
   TRY(scene_pairs(r, root));

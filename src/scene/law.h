@@ -19,6 +19,10 @@ abut_status law_settle(const reader *r, const json_at *root);
 /* Has it settle a pair whose bodies and friction are read. */
 abut_status law_settle_pair(const reader *r, const json_at *element, scene_pair *p);
 
+/* Whether the scene's law takes equality constraints, and its word. */
+bool law_takes_equalities(const scene_def *s);
+const char *law_word(const scene_def *s);
+
 /* Returns the integrator of a file that names none. */
 integrator law_usual_integrator(const scene_def *s);
 

@@ -90,6 +90,15 @@ abut_status scene_link_of(reader *r, const json_at *at, size_t count, bool paren
 /* Returns the one of the first `count` links that has a name, or WORLD. */
 int scene_link_named(const scene_def *s, size_t count, const char *name);
 
+/* ---- tendons and equalities (equalities.c) ---- */
+
+/* Read fixed tendons, and equality constraints, behind the links. */
+abut_status scene_tendons(reader *r, const json_at *root);
+abut_status scene_equalities(reader *r, const json_at *root);
+
+/* Finds a tendon by its number or its name. */
+abut_status scene_tendon_of(reader *r, const json_at *at, int *out);
+
 /* ---- pairs (scene_pairs.c) ---- */
 
 /* Reads what automatic pairs have in common, which bodies start from: before the links. */

@@ -1,6 +1,7 @@
 #include "scene/trees.h"
 
 #include "base/error.h"
+#include "scene/file.h"
 
 static abut_status make_room(int nv, arena *memory, scene_trees *out)
 {
@@ -16,25 +17,88 @@ static abut_status make_room(int nv, arena *memory, scene_trees *out)
   return ABUT_SUCCESS;
 }
 
-/* Says of which tree the degrees of freedom of a link are, and counts them there. Roots come before
- * all others. */
-static void add_link(const scene_def *s, const int *vadr, size_t link, scene_trees *out)
+/* ---- trees that equalities join ---- */
+
+/* Returns the link that stands for the tree of a link: of all trees that are joined, one root. */
+static size_t joined_root(const scene_def *s, const int *joined, size_t link)
 {
-  const size_t root = scene_root(s, link);
-  for (int k = 0; k < joint_dofs(s->links[link].joint.type); ++k) {
-    const int dof = vadr[link] + k;
-    const int tree = root == link && k == 0 ? out->count++ : out->of[vadr[root]];
+  size_t root = scene_root(s, link);
+  while ((size_t)joined[root] != root) {
+    root = (size_t)joined[root];
+  }
+  return root;
+}
+
+/* Joins the trees of two links, of which the first may be WORLD or one that cannot move, and keeps
+ * in *link one that can. */
+static void join(const scene_def *s, int *joined, int *link, int other)
+{
+  if (other == WORLD || !joint_dofs(s->links[scene_root(s, (size_t)other)].joint.type)) {
+    return;
+  }
+  if (*link != WORLD) {
+    const size_t a = joined_root(s, joined, (size_t)*link),
+                 b = joined_root(s, joined, (size_t)other);
+    joined[a > b ? a : b] = (int)(a > b ? b : a);
+  }
+  *link = other;
+}
+
+static void join_equality(const scene_def *s, const equality *e, int *joined)
+{
+  int link = WORLD;
+  for (int side = 0; side < 2; ++side) {
+    if (e->kind != EQUALITY_OF_TENDONS) {
+      join(s, joined, &link, e->of[side]);
+      continue;
+    }
+    const tendon *t = e->of[side] == NOTHING ? NULL : &s->tendons[e->of[side]];
+    for (size_t k = 0; t && k < t->part_count; ++k) {
+      join(s, joined, &link, t->parts[k].link);
+    }
+  }
+}
+
+/* ---- trees ---- */
+
+/* Says of which tree the degrees of freedom of a link are, and counts them there. known (links) has
+ * the tree of each root that has come, else -1. */
+static abut_status add_link(const scene_def *s, const int *vadr, size_t link, const int *joined,
+                            int *known, scene_trees *out)
+{
+  const int dofs = joint_dofs(s->links[link].joint.type);
+  const size_t root = dofs ? joined_root(s, joined, link) : 0;
+  for (int k = 0; k < dofs; ++k) {
+    const int dof = vadr[link] + k, tree = known[root] < 0 ? out->count++ : known[root];
+    known[root] = tree;
     out->of[dof] = tree;
     out->place[dof] = out->at[tree].count++;
+    if (out->at[tree].count > TREE_DOFS_MOST) {
+      return scene_fail(s, (scene_place){"links", link, NULL, false, 0},
+                        "up to here links that joints and equalities join have more than %d "
+                        "degrees of freedom",
+                        TREE_DOFS_MOST);
+    }
   }
+  return ABUT_SUCCESS;
 }
 
 abut_status trees_make(const scene_def *s, const int *vadr, int nv, arena *memory, scene_trees *out)
 {
   int first = 0;
+  void *at;
   TRY(make_room(nv, memory, out));
+  TRY(arena_allocate(memory, &at, 2 * s->link_count, sizeof(int)));
+  int *joined = at, *known = joined + s->link_count;
   for (size_t i = 0; i < s->link_count; ++i) {
-    add_link(s, vadr, i, out);
+    joined[i] = (int)i;
+    known[i] = -1;
+  }
+  for (size_t i = 0; i < s->equality_count; ++i) {
+    join_equality(s, &s->equalities[i], joined);
+  }
+  for (size_t i = 0; i < s->link_count; ++i) {
+    TRY(add_link(s, vadr, i, joined, known, out));
   }
   for (int i = 0; i < out->count; ++i) {
     out->at[i].first = first;

@@ -1,5 +1,6 @@
-/* The trees of a scene: the links behind one that moves against the world. The mass matrix has a
- * square block for each, row by row, one behind the other, and zeros between trees. */
+/* The trees of a scene: the links behind one that moves against the world, with those that
+ * equalities join to them. The mass matrix has a square block for each, row by row, one behind the
+ * other, and zeros between trees. */
 #ifndef ABUT_SCENE_TREES_H
 #define ABUT_SCENE_TREES_H
 

@@ -159,6 +159,11 @@ abut_status tree_adjoint(const stepping *s, world_buffer acceleration)
              OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
              OF(s, WORLD_ENTRIES), ARG_INT(!finds_items(s->call)), OF(s, WORLD_GROUP_ADJOINT),
              OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
+  if (sizes_of(s)->equalities) {
+    TRY(LAUNCH(s->device, KERNEL_WORLD_EQUALITIES_ADJOINT, world_blocks(s), 1, TABLES(s), REALS(s),
+               OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, acceleration), PARAMETERS_OF(s),
+               OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
+  }
   return LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT, world_blocks(s), 1, TABLES(s), REALS(s),
                 OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, WORLD_U), PARAMETERS_OF(s),
                 OF(s, WORLD_ROW_ADJOINT), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),

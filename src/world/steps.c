@@ -119,7 +119,7 @@ static abut_status show_all(const stepping *s)
                OF(s, OUT_MASS), ARG_INT(s->count)));
   }
   TRY(show(s, n->at_bias, nv, OUT_BIAS, w->bias));
-  TRY(show(s, n->at_free, nv, OUT_SMOOTH, w->smooth));
+  TRY(show(s, n->at_unheld, nv, OUT_SMOOTH, w->smooth));
   TRY(w->multipliers ? law_of(s->call)->forces(s) : ABUT_SUCCESS);
   if (w->energy || w->momentum) {
     TRY(energy(s, OUT_Q, OUT_V));
@@ -189,11 +189,20 @@ bool is_rk4(const steps_call *c)
   return c->scene->def.integrator == INTEGRATOR_RK4;
 }
 
+/* Adds the forces of equalities to WORLD_CONSTRAINT_FORCE, which the law has filled. */
+static abut_status equality_forces(const stepping *s, world_buffer q, world_buffer v)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_EQUALITY_FORCES, world_blocks(s), 1, TABLES(s), REALS(s),
+                OF(s, q), OF(s, v), OF(s, WORLD_ACCELERATION), PARAMETERS_OF(s), OF(s, OUT_STATUS),
+                ARG_INT(s->count), OF(s, WORLD_SCRATCH), OF(s, WORLD_CONSTRAINT_FORCE));
+}
+
 abut_status solve_step(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
   TRY(step_tree(s, q, v));
   TRY(counts_work(s) ? count_contacts_of(s) : ABUT_SUCCESS);
-  return law_of(s->call)->solve(s, q, v, start);
+  TRY(law_of(s->call)->solve(s, q, v, start));
+  return sizes_of(s)->equalities ? equality_forces(s, q, v) : ABUT_SUCCESS;
 }
 
 static abut_status euler(const stepping *s, world_buffer acceleration)

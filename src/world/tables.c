@@ -161,6 +161,7 @@ static void put_actuators(const scene_def *s, const scene_constants *c, const wo
     ints[ACTUATOR_FEELS] = a->kp != 0.0 || a->kv != 0.0;
     ints[ACTUATOR_Q] = c->qadr[a->link];
     ints[ACTUATOR_V] = c->vadr[a->link] + a->dof;
+    ints[ACTUATOR_TENDON] = a->tendon;
     ints[ACTUATOR_LIMITED] = a->limited;
     ints[ACTUATOR_CLAMPED] = a->clamped;
     row[ACTUATOR_GEAR] = a->gear;
@@ -174,6 +175,145 @@ static void put_actuators(const scene_def *s, const scene_constants *c, const wo
     row[ACTUATOR_BIAS] = a->bias;
   }
 }
+
+/* ---- coordinates and equalities ---- */
+
+static bool couples(const equality *e)
+{
+  return e->kind == EQUALITY_OF_JOINTS || e->kind == EQUALITY_OF_TENDONS;
+}
+
+/* Counts coordinates, tendons and then each joint that an equality of joints has, and the members
+ * of all. */
+static int count_coordinates(const scene_def *s, size_t *members)
+{
+  size_t count = s->tendon_count;
+  *members = 0;
+  for (size_t i = 0; i < s->tendon_count; ++i) {
+    *members += s->tendons[i].part_count;
+  }
+  for (size_t i = 0; i < s->equality_count; ++i) {
+    const equality *e = &s->equalities[i];
+    const size_t joints = e->kind != EQUALITY_OF_JOINTS ? 0 : e->of[1] == NOTHING ? 1 : 2;
+    count += joints;
+    *members += joints;
+  }
+  return (int)count;
+}
+
+/* Where the next coordinate and its next member go. */
+typedef struct coordinate_end {
+  int coordinate, member;
+} coordinate_end;
+
+static void put_member(const scene_constants *c, const world_sizes *n, scene_tables *m, int link,
+                       double coefficient, coordinate_end *end)
+{
+  int *ints = m->ints + n->at_members + MEMBER_INTS * end->member;
+  ints[MEMBER_Q] = c->qadr[link];
+  ints[MEMBER_V] = c->vadr[link];
+  m->reals[n->at_member_reals + end->member++] = coefficient;
+  ++m->ints[n->at_coordinates + COORDINATE_INTS * end->coordinate + COORDINATE_COUNT];
+}
+
+static void start_coordinate(const world_sizes *n, scene_tables *m, const coordinate_end *end)
+{
+  int *own = m->ints + n->at_coordinates + COORDINATE_INTS * end->coordinate;
+  own[COORDINATE_AT] = end->member;
+  own[COORDINATE_COUNT] = 0;
+}
+
+static void put_tendons(const scene_def *s, const scene_constants *c, const world_sizes *n,
+                        scene_tables *m, coordinate_end *end)
+{
+  for (size_t i = 0; i < s->tendon_count; ++i, ++end->coordinate) {
+    const tendon *t = &s->tendons[i];
+    double *row = m->reals + n->at_tendon_reals + TENDON_REALS * (int)i;
+    start_coordinate(n, m, end);
+    for (size_t k = 0; k < t->part_count; ++k) {
+      put_member(c, n, m, t->parts[k].link, t->parts[k].coefficient, end);
+    }
+    row[TENDON_STIFFNESS] = t->stiffness;
+    row[TENDON_DAMPING] = t->damping;
+    row[TENDON_LOW] = t->rests ? t->rest[0] : c->tendon_start[i];
+    row[TENDON_HIGH] = t->rests ? t->rest[1] : c->tendon_start[i];
+  }
+}
+
+/* Returns the tree of the degree of freedom of a coordinate's first member. */
+static int tree_of_coordinate(const world_sizes *n, const scene_tables *m, int coordinate)
+{
+  const int first = m->ints[n->at_coordinates + COORDINATE_INTS * coordinate + COORDINATE_AT];
+  const int dof = m->ints[n->at_members + MEMBER_INTS * first + MEMBER_V];
+  return m->ints[n->at_dofs + DOF_INTS * dof + DOF_TREE];
+}
+
+static void put_coupling(const scene_constants *c, const world_sizes *n, const equality *e,
+                         int *ints, double *row, scene_tables *m, coordinate_end *end)
+{
+  double weight = 0.0;
+  for (int side = 0; side < 2; ++side) {
+    const int own = e->of[side], start = side ? EQUALITY_START_B : EQUALITY_START_A;
+    int *to = &ints[side ? EQUALITY_B : EQUALITY_A];
+    *to = own;
+    row[start] = 0.0;
+    if (own != NOTHING && e->kind == EQUALITY_OF_TENDONS) {
+      row[start] = c->tendon_start[own];
+      weight += c->tendon_invweight[own];
+    } else if (own != NOTHING) {
+      *to = end->coordinate;
+      start_coordinate(n, m, end);
+      put_member(c, n, m, own, 1.0, end);
+      ++end->coordinate;
+      row[start] = c->q0[c->qadr[own]];
+      weight += c->dof_invweight[c->vadr[own]];
+    }
+  }
+  row[EQUALITY_WEIGHT] = weight;
+  memcpy(row + EQUALITY_POLYNOMIAL, e->polynomial, sizeof e->polynomial);
+  ints[EQUALITY_TREE] = tree_of_coordinate(n, m, ints[EQUALITY_A]);
+}
+
+static void put_joined(const scene_constants *c, const world_sizes *n, const equality *e,
+                       double places[2][7], int *ints, double *row, const scene_tables *m)
+{
+  double turns = 0.0;
+  ints[EQUALITY_A] = e->of[0];
+  ints[EQUALITY_B] = e->of[1];
+  for (int side = 0; side < 2; ++side) {
+    const int link = e->of[side];
+    const int tree = link == WORLD ? -1 : m->ints[n->at_links + LINK_INTS * link + LINK_TREE];
+    turns += link == WORLD ? 0.0 : c->turn_invweight[link];
+    ints[EQUALITY_TREE] = tree >= 0 ? tree : ints[EQUALITY_TREE];
+    memcpy(row + (side ? EQUALITY_PLACE_B : EQUALITY_PLACE_A), places[side], sizeof places[side]);
+  }
+  row[EQUALITY_WEIGHT] = tables_weight(c, e->of);
+  row[EQUALITY_TURN_WEIGHT] = turns;
+  row[EQUALITY_TORQUE] = e->torque_scale;
+}
+
+static void put_equalities(const scene_def *s, const scene_constants *c, const world_sizes *n,
+                           scene_tables *m)
+{
+  coordinate_end end = {0, 0};
+  put_tendons(s, c, n, m, &end);
+  for (size_t i = 0; i < s->equality_count; ++i) {
+    const equality *e = &s->equalities[i];
+    int *ints = m->ints + n->at_equalities + EQUALITY_INTS * (int)i;
+    double *row = m->reals + n->at_equality_reals + EQUALITY_REALS * (int)i;
+    put_softness(&e->soft, s->timestep, row + EQUALITY_SOFT);
+    ints[EQUALITY_KIND] = e->kind == EQUALITY_OF_POINTS   ? EQUALITY_CONNECT
+                          : e->kind == EQUALITY_OF_PLACES ? EQUALITY_WELD
+                                                          : EQUALITY_COORDINATES;
+    if (couples(e)) {
+      put_coupling(c, n, e, ints, row, m, &end);
+    } else {
+      put_joined(c, n, e, c->places[i], ints, row, m);
+    }
+  }
+}
+
+/* ---- rows on one degree of freedom ---- */
 
 static void put_row(const world_sizes *n, scene_tables *m, int row, int kind, int q, int v,
                     double step, const softness *soft, double end, double weight)
@@ -331,7 +471,8 @@ static int place_behind(size_t *taken, size_t count)
   return at <= INT_MAX ? (int)at : 0;
 }
 
-static void lay_out_tables(world_sizes *n, size_t movers, size_t *ints, size_t *real_count)
+static void lay_out_tables(world_sizes *n, size_t movers, size_t members, size_t *ints,
+                           size_t *real_count)
 {
   n->at_links = place_behind(ints, LINK_INTS * (size_t)n->links);
   n->at_actuators = place_behind(ints, ACTUATOR_INTS * (size_t)n->nu);
@@ -341,12 +482,18 @@ static void lay_out_tables(world_sizes *n, size_t movers, size_t *ints, size_t *
   n->at_dofs = place_behind(ints, DOF_INTS * (size_t)n->nv);
   n->at_trees = place_behind(ints, TREE_INTS * (size_t)n->trees);
   n->at_tree_dofs = place_behind(ints, (size_t)n->nv);
+  n->at_coordinates = place_behind(ints, COORDINATE_INTS * (size_t)n->coordinates);
+  n->at_members = place_behind(ints, MEMBER_INTS * members);
+  n->at_equalities = place_behind(ints, EQUALITY_INTS * (size_t)n->equalities);
   place_behind(real_count, WORLD_REALS);
   n->at_link_reals = place_behind(real_count, LINK_REALS * (size_t)n->links);
   n->at_dof_reals = place_behind(real_count, DOF_REALS * (size_t)n->nv);
   n->at_actuator_reals = place_behind(real_count, ACTUATOR_REALS * (size_t)n->nu);
   n->at_row_reals = place_behind(real_count, ROW_REALS * (size_t)n->rows);
   n->at_group_reals = place_behind(real_count, GROUP_REALS * (size_t)n->groups);
+  n->at_member_reals = place_behind(real_count, members);
+  n->at_tendon_reals = place_behind(real_count, TENDON_REALS * (size_t)n->tendons);
+  n->at_equality_reals = place_behind(real_count, EQUALITY_REALS * (size_t)n->equalities);
   n->at_springs = place_behind(real_count, n->pair_springs ? SPRING_NUMBERS * (size_t)n->pairs : 0);
 }
 
@@ -369,6 +516,11 @@ static size_t lay_out_numbers(world_sizes *n, bool mobility)
   n->at_smooth = place_behind(&at, nv);
   n->at_bias = place_behind(&at, nv);
   n->at_free = place_behind(&at, nv);
+  const bool held = n->equalities > 0;
+  n->at_system = held ? place_behind(&at, blocks) : n->at_mass;
+  n->at_mass_factor = held ? place_behind(&at, blocks) : n->at_factor;
+  n->at_unheld = held ? place_behind(&at, nv) : n->at_free;
+  n->at_equality = place_behind(&at, held ? 6 * nv : 0);
   n->at_constraint_force = place_behind(&at, n->pair_springs ? nv : 0);
   n->at_mobility = place_behind(&at, mobility ? 36 * (size_t)n->groups : 0);
   n->at_row_weights = place_behind(&at, mobility ? nv : 0);
@@ -452,7 +604,7 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
                                const contact_group *groups, size_t group_count, size_t lanes,
                                world_sizes *out)
 {
-  size_t slots;
+  size_t slots, members;
   TRY(refuse_count(group_count, "groups of contacts"));
   const bool few = tables_countable(groups, group_count, s->capacity, lanes, &slots) == group_count;
   if (!few && !tables_bounds_slots(s)) {
@@ -472,6 +624,9 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
                        .columns = (int)s->column_count,
                        .groups = (int)group_count,
                        .rows = count_rows(s),
+                       .coordinates = count_coordinates(s, &members),
+                       .tendons = (int)s->tendon_count,
+                       .equalities = (int)s->equality_count,
                        .trees = c->trees.count,
                        .blocks = c->trees.blocks,
                        .iterations = s->iterations,
@@ -488,12 +643,13 @@ static abut_status lay_out(const scene_def *s, const scene_constants *c,
                            scene_tables *out)
 {
   world_sizes *n = &out->sizes;
-  size_t movers = 0;
+  size_t movers = 0, members;
+  count_coordinates(s, &members);
   TRY(count_sizes(s, c, groups, group_count, lanes, n));
   for (size_t i = 0; i < group_count; ++i) {
     movers += (size_t)count_movers(s, &groups[i]);
   }
-  lay_out_tables(n, movers, &out->int_count, &out->real_count);
+  lay_out_tables(n, movers, members, &out->int_count, &out->real_count);
   const bool mobility = s->law->needs_mobility && s->law->needs_mobility(s, c, groups, group_count);
   const size_t numbers = lay_out_numbers(n, mobility);
   const size_t back = lay_out_adjoint(n, mobility), work = lay_out_work(n, lanes);
@@ -527,6 +683,7 @@ abut_status tables_make(const scene_def *s, const scene_constants *c, const cont
   put_settings(s, tolerance, out);
   put_links(s, c, n, out);
   put_trees(s, c, n, out);
+  put_equalities(s, c, n, out);
   put_actuators(s, c, n, out);
   put_rows(s, c, n, out);
   put_groups(s, c, groups, n, out);

@@ -90,15 +90,51 @@ static num actuator_force(const world_block *b, GLOBAL const world_sizes *n, GLO
   }
   num f = n_add(n_scale(control, own[ACTUATOR_GAIN]), n_lit(own[ACTUATOR_BIAS]));
   if (a[ACTUATOR_FEELS]) {
-    const num length = n_scale(row_get(b, q, n->nq, a[ACTUATOR_Q]), gear);
-    const num speed = n_scale(row_get(b, v, n->nv, a[ACTUATOR_V]), gear);
+    const int t = a[ACTUATOR_TENDON];
+    const num length = n_scale(t < 0 ? row_get(b, q, n->nq, a[ACTUATOR_Q])
+                                     : coordinate_sum(b, n, ints, reals, t, q, n->nq, MEMBER_Q),
+                               gear);
+    const num speed = n_scale(t < 0 ? row_get(b, v, n->nv, a[ACTUATOR_V])
+                                    : coordinate_sum(b, n, ints, reals, t, v, n->nv, MEMBER_V),
+                              gear);
     f = n_add(f, n_sub(n_scale(n_sub(control, length), own[ACTUATOR_KP]),
                        n_scale(speed, own[ACTUATOR_KV])));
   }
   return a[ACTUATOR_LIMITED] ? actuator_clip(f, own[ACTUATOR_LOW], own[ACTUATOR_HIGH], within) : f;
 }
 
-// Writes the generalised forces of dampers, springs and actuators to `out` of the worlds' numbers.
+// Adds x, a force on what an actuator moves, to the forces of joints at `out`.
+static void actuator_push(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                          GLOBAL const real *reals, int i, num x, int out)
+{
+  GLOBAL const int *a = ints + n->at_actuators + ACTUATOR_INTS * i;
+  if (a[ACTUATOR_TENDON] < 0) {
+    block_add(b, out + a[ACTUATOR_V], x);
+  } else {
+    coordinate_add(b, n, ints, reals, a[ACTUATOR_TENDON], x, out, 1);
+  }
+}
+
+// Returns the force of a tendon along its length: that of its spring, which rests between two
+// lengths, and of its damper. *stiffness is 0 where it rests.
+static num tendon_force(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                        GLOBAL const real *reals, int i, GLOBAL const real *q, GLOBAL const real *v,
+                        num *stiffness)
+{
+  GLOBAL const real *own = reals + n->at_tendon_reals + TENDON_REALS * i;
+  const num length = coordinate_sum(b, n, ints, reals, i, q, n->nq, MEMBER_Q),
+            speed = coordinate_sum(b, n, ints, reals, i, v, n->nv, MEMBER_V);
+  const num low = n_shift(length, -own[TENDON_LOW]), high = n_shift(length, -own[TENDON_HIGH]);
+  const num none = n_lit(R(0.0));
+  const n_mask below = n_value(low)<n_plain(R(0.0)), above = n_value(high)> n_plain(R(0.0));
+  const num off = n_select(below, low, n_select(above, high, none));
+  *stiffness = n_select(below, n_lit(own[TENDON_STIFFNESS]),
+                        n_select(above, n_lit(own[TENDON_STIFFNESS]), none));
+  return n_smad(off, -own[TENDON_STIFFNESS], n_scale(speed, -own[TENDON_DAMPING]));
+}
+
+// Writes the generalised forces of dampers, springs, tendons and actuators to `out` of the worlds'
+// numbers.
 static void other_forces(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                          GLOBAL const real *u, int out)
@@ -109,11 +145,16 @@ static void other_forces(const world_block *b, GLOBAL const world_sizes *n, GLOB
                       -reals[n->at_dof_reals + DOF_REALS * k + DOF_DAMPING]));
   }
   add_springs(b, n, ints, reals, q, out);
+  for (int i = 0; i < n->tendons; ++i) {
+    num stiffness;
+    const num f = tendon_force(b, n, ints, reals, i, q, v, &stiffness);
+    coordinate_add(b, n, ints, reals, i, f, out, 1);
+  }
   for (int i = 0; i < n->nu; ++i) {
     lane within, heard;
     const real gear = reals[n->at_actuator_reals + ACTUATOR_REALS * i + ACTUATOR_GEAR];
     const num f = actuator_force(b, n, ints, reals, i, q, v, u, &within, &heard);
-    block_add(b, out + ints[n->at_actuators + ACTUATOR_INTS * i + ACTUATOR_V], n_scale(f, gear));
+    actuator_push(b, n, ints, reals, i, n_scale(f, gear), out);
   }
 }
 

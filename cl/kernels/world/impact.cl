@@ -183,7 +183,9 @@ static void impact_bounce(const impact_world *w, int group, const impact_touch *
   joints_moved(&w->tree, w->n, w->ints, w->from, w->meet);
   impact_place_links(w, w->meet);
   mass_matrix(&w->tree, w->n, w->ints, w->reals, w->parameters, 0);
-  block_factor(&w->tree, w->n, w->ints, w->reals, w->n->at_mass, w->n->at_factor, R(0.0));
+  equality_system(&w->tree, w->n, w->ints, w->reals, w->meet, (GLOBAL const real *)0,
+                  lit3(R(0.0), R(0.0), R(0.0)));
+  block_factor(&w->tree, w->n, w->ints, w->reals, w->n->at_system, w->n->at_factor, R(0.0));
   impact_jacobian(w, group, p);
   impact_set_frame(w, t->n, &f);
   const real bounces = lane_first(n_value(f.v[0])) < -w->reals[WORLD_BOUNCE] ? of[GROUP_RESTITUTION]

@@ -93,3 +93,13 @@ static vec real3(GLOBAL const real *p)
 {
   return lit3(p[0], p[1], p[2]);
 }
+
+// Fills rows (worlds, nv) with zeros for those worlds of the block that have stopped.
+static void rows_stop(const world_block *b, GLOBAL const int *status, int nv, GLOBAL real *rows)
+{
+  for (int world = b->first; world < b->first + LANES && world <= b->last; ++world) {
+    for (int k = 0; k < nv && (status[world] & WORLD_STOPPED); ++k) {
+      ROW(rows, world, nv)[k] = R(0.0);
+    }
+  }
+}

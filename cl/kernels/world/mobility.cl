@@ -59,7 +59,7 @@ KERNEL void world_mobility(GLOBAL const world_sizes *n, GLOBAL const int *ints, 
     }
     for (int side = 0; side < 2; ++side) {
       for (int i = 0; group_tree(n, ints, g, side, &t) && i < 6; ++i) {
-        tree_forward(&b, &t, n->at_factor, x + i, 6);
+        tree_forward(&b, &t, n->at_mass_factor, x + i, 6);
       }
     }
     for (int i = 0; i < 36; ++i) {
@@ -79,7 +79,7 @@ KERNEL void world_mobility(GLOBAL const world_sizes *n, GLOBAL const int *ints, 
     for (int k = 0; k < t.count; ++k) {
       block_put(&b, x + t.dofs[k], n_lit(i == t.dofs[k] ? R(1.0) : R(0.0)));
     }
-    tree_forward(&b, &t, n->at_factor, x, 1);
+    tree_forward(&b, &t, n->at_mass_factor, x, 1);
     for (int k = 0; k < t.count; ++k) {
       sum = n_mad(block_get(&b, x + t.dofs[k]), block_get(&b, x + t.dofs[k]), sum);
     }

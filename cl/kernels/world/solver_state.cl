@@ -130,8 +130,8 @@ static real dot_tree(const mass_tree *t, int count, GLOBAL const real *row, GLOB
   return sum;
 }
 
-// Copies M's blocks, both triangles, to the world's row of `work`, and the inverse roots of its
-// diagonal to VECTOR_SCALE.
+// Copies M's blocks, with equalities those of M + J' D J, both triangles, to the world's row of
+// `work`, and the inverse roots of its diagonal to VECTOR_SCALE.
 static void start_mass(const newton *s)
 {
   for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
@@ -140,7 +140,7 @@ static void start_mass(const newton *s)
     GLOBAL real *m = s->mass + t.block;
     for (int k = 0; k <= i; ++k) {
       m[i * t.count + k] = m[k * t.count + i] =
-        one_real(&s->tree, s->n->at_mass + t.block + i * t.count + k);
+        one_real(&s->tree, s->n->at_system + t.block + i * t.count + k);
     }
     newton_vector(s, VECTOR_SCALE)[dof] =
       R(1.0) / lane_first(lane_sqrt(lane_lit(m[i * (t.count + 1)])));

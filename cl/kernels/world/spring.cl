@@ -177,16 +177,6 @@ static spring_row spring_row_of(const world_block *b, GLOBAL const world_sizes *
 
 // ---- accelerations ----
 
-// Fills rows (worlds, nv) with zeros for those worlds of the block that have stopped.
-static void spring_stop(const world_block *b, GLOBAL const int *status, int nv, GLOBAL real *rows)
-{
-  for (int world = b->first; world < b->first + LANES && world <= b->last; ++world) {
-    for (int k = 0; k < nv && (status[world] & WORLD_STOPPED); ++k) {
-      ROW(rows, world, nv)[k] = R(0.0);
-    }
-  }
-}
-
 // One work-item makes the accelerations of a block of worlds, acceleration (worlds, nv), and their
 // constraint forces, constraint_force (worlds, nv), of the forces on links at at_force and of
 // limits and friction losses. There is nothing to iterate: a = inv(M) (f - c + constraint_force).
@@ -225,8 +215,8 @@ KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *in
       status[world] |= WORLD_SINGULAR;
     }
   }
-  spring_stop(&b, status, nv, acceleration);
-  spring_stop(&b, status, nv, constraint_force);
+  rows_stop(&b, status, nv, acceleration);
+  rows_stop(&b, status, nv, constraint_force);
 }
 
 // One work-item finds, in a block of worlds, the forces on joints by which actuators would make
@@ -258,10 +248,9 @@ KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *
   }
   for (int i = 0; i < n->nu; ++i) {
     lane within, heard;
-    const int dof = ints[n->at_actuators + ACTUATOR_INTS * i + ACTUATOR_V];
     const real gear = reals[n->at_actuator_reals + ACTUATOR_REALS * i + ACTUATOR_GEAR];
     const num f = actuator_force(&b, n, ints, reals, i, q, v, u, &within, &heard);
-    block_add(&b, n->at_constraint_force + dof, n_scale(f, gear));
+    actuator_push(&b, n, ints, reals, i, n_scale(f, gear), n->at_constraint_force);
   }
   for (int i = 0; i < nv; ++i) {
     row_put(&b, out, nv, i, block_get(&b, n->at_constraint_force + i));

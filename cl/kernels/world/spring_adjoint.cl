@@ -67,7 +67,7 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
   for (int k = 0; k < nv; ++k) {
     row_put(&b, y, nv, k, block_get(&b, n->at_constraint_force + k));
   }
-  spring_stop(&b, status, nv, y);
+  rows_stop(&b, status, nv, y);
   for (int k = 0; k < rows; ++k) {
     row_put(&b, row_adjoint, rows, k, n_lit(R(0.0)));
   }

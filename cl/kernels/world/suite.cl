@@ -18,6 +18,8 @@
 #include "kernels/world/links.cl"
 #include "kernels/world/joints.cl"
 #include "kernels/world/mass.cl"
+#include "kernels/world/softness.cl"
+#include "kernels/world/equality.cl"
 
 #if TANGENTS == 1
 #include "kernels/world/impact_touch.cl"
@@ -44,6 +46,7 @@
 #include "kernels/world/newton.cl"
 #include "kernels/world/lcp_choose.cl"
 #include "kernels/world/lcp.cl"
+#include "kernels/world/equality_force.cl"
 #include "kernels/world/step.cl"
 #include "kernels/world/watch.cl"
 #include "kernels/world/sweep_way.cl"
@@ -58,6 +61,7 @@
 #include "kernels/world/spring_contacts.cl"
 #include "kernels/world/contacts_adjoint.cl"
 #include "kernels/world/tree_adjoint.cl"
+#include "kernels/world/equality_adjoint.cl"
 #include "kernels/world/entries_adjoint.cl"
 #include "kernels/world/step_adjoint.cl"
 #include "kernels/world/tangent.cl"

@@ -230,7 +230,8 @@ KERNEL void world_sweep_impact(GLOBAL const world_sizes *n, GLOBAL const int *in
     place_link(&b, n, ints, reals, i, meet);
   }
   mass_matrix(&b, n, ints, reals, parameters, shared);
-  block_factor(&b, n, ints, reals, n->at_mass, n->at_factor, R(0.0));
+  equality_system(&b, n, ints, reals, meet, (GLOBAL const real *)0, lit3(R(0.0), R(0.0), R(0.0)));
+  block_factor(&b, n, ints, reals, n->at_system, n->at_factor, R(0.0));
 }
 
 // One work-item gives one world the impulse of its first impact: v (worlds, nv) is its velocity

@@ -14,7 +14,8 @@ static void tree_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL 
 // One work-item makes the trees of a block of LANES worlds. Of q (worlds, nq), v (worlds, nv), u
 // (worlds, nu) and the parameters it fills the worlds' numbers in scratch: places and twists of
 // links, mass matrix M and its factor, bias c, the force f - c at at_smooth and the acceleration a0
-// = inv(M) (f - c) at at_free; docs/cone.md, sections 4 to 6. singular (worlds) is 0 where M is
+// = inv(M) (f - c) at at_free; docs/cone.md, sections 4 to 6. With equalities the two are the
+// factor of M + J' D J and the acceleration that they leave. singular (worlds) is 0 where M is
 // positive definite, else 1. A world whose input is not finite, or that has stopped, is computed
 // all the same.
 KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints,
@@ -28,8 +29,7 @@ KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   }
   tree_move(&b, n, ints, reals, q, v);
   mass_matrix(&b, n, ints, reals, parameters, shared);
-  const lane worst = block_factor(&b, n, ints, reals, n->at_mass, n->at_factor, R(0.0));
-  store_part(singular, NO_ORDER, 0, b.first, count, 1, R(1.0) - worst);
+  lane worst = block_factor(&b, n, ints, reals, n->at_mass, n->at_mass_factor, R(0.0));
   tree_accelerations(&b, n, ints, v, (GLOBAL const real *)0, gravity_of(&b, n, parameters, shared));
   tree_forces(&b, n, reals, parameters, shared);
   tree_gather(&b, n, ints, n->at_bias);
@@ -37,9 +37,16 @@ KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   for (int k = 0; k < n->nv; ++k) {
     const num f = n_sub(block_get(&b, n->at_smooth + k), block_get(&b, n->at_bias + k));
     block_put(&b, n->at_smooth + k, f);
+    block_put(&b, n->at_unheld + k, f);
     block_put(&b, n->at_free + k, f);
   }
-  block_solve(&b, n, ints, n->at_factor, n->at_free);
+  block_solve(&b, n, ints, n->at_mass_factor, n->at_unheld);
+  if (n->equalities) {
+    equality_system(&b, n, ints, reals, q, v, FN(neg3)(gravity_of(&b, n, parameters, shared)));
+    worst *= block_factor(&b, n, ints, reals, n->at_system, n->at_factor, R(0.0));
+    block_solve(&b, n, ints, n->at_factor, n->at_free);
+  }
+  store_part(singular, NO_ORDER, 0, b.first, count, 1, R(1.0) - worst);
 }
 
 // One work-item finds the poses of one body in a block of worlds, poses (worlds, 7), as the

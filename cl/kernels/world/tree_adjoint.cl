@@ -231,6 +231,19 @@ static void wrench_adjoint(const world_block *b, const world_block *k, GLOBAL co
 
 // ---- other forces ----
 
+// Returns the weighted sum of a coordinate's members among the rates at `rates` of the back block.
+static num coordinate_back(const world_block *k, GLOBAL const world_sizes *n,
+                           GLOBAL const int *ints, GLOBAL const real *reals, int i, int rates)
+{
+  GLOBAL const int *own = coordinate_ints(n, ints, i);
+  num sum = n_lit(R(0.0));
+  for (int m = own[COORDINATE_AT]; m < own[COORDINATE_AT] + own[COORDINATE_COUNT]; ++m) {
+    sum = n_smad(block_get(k, rates + ints[n->at_members + MEMBER_INTS * m + MEMBER_V]),
+                 reals[n->at_member_reals + m], sum);
+  }
+  return sum;
+}
+
 // Adds the gradient of -y . f of the other forces f by q, v and controls.
 static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                            GLOBAL const int *ints, GLOBAL const real *reals, GLOBAL const real *q,
@@ -251,15 +264,29 @@ static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL co
       block_add(k, n->at_back_q + l.v, n_scale(block_get(k, n->at_back_y + l.v), stiffness));
     }
   }
+  for (int i = 0; i < n->tendons; ++i) {
+    const real damping = reals[n->at_tendon_reals + TENDON_REALS * i + TENDON_DAMPING];
+    const num y = coordinate_back(k, n, ints, reals, i, n->at_back_y);
+    num stiffness;
+    tendon_force(b, n, ints, reals, i, q, v, &stiffness);
+    coordinate_add(k, n, ints, reals, i, n_mul(y, stiffness), n->at_back_q, 1);
+    coordinate_add(k, n, ints, reals, i, n_scale(y, damping), n->at_back_v, 1);
+  }
   for (int i = 0; i < n->nu; ++i) {
     GLOBAL const int *a = ints + n->at_actuators + ACTUATOR_INTS * i;
+    const int t = a[ACTUATOR_TENDON];
     GLOBAL const real *own = reals + n->at_actuator_reals + ACTUATOR_REALS * i;
     const real gear = own[ACTUATOR_GEAR], kp = own[ACTUATOR_KP], kv = own[ACTUATOR_KV];
     lane within, heard;
     actuator_force(b, n, ints, reals, i, q, v, u, &within, &heard);
-    const num y = n_times(n_scale(block_get(k, n->at_back_y + a[ACTUATOR_V]), -gear), within);
+    const num moved = t < 0 ? block_get(k, n->at_back_y + a[ACTUATOR_V])
+                            : coordinate_back(k, n, ints, reals, t, n->at_back_y);
+    const num y = n_times(n_scale(moved, -gear), within);
     block_put(k, n->at_back_u + i, n_times(n_scale(y, own[ACTUATOR_GAIN] + kp), heard));
-    if (a[ACTUATOR_FEELS]) {
+    if (a[ACTUATOR_FEELS] && t >= 0) {
+      coordinate_add(k, n, ints, reals, t, n_scale(y, -kp * gear), n->at_back_q, 1);
+      coordinate_add(k, n, ints, reals, t, n_scale(y, -kv * gear), n->at_back_v, 1);
+    } else if (a[ACTUATOR_FEELS]) {
       block_add(k, n->at_back_q + a[ACTUATOR_V], n_scale(y, -kp * gear));
       block_add(k, n->at_back_v + a[ACTUATOR_V], n_scale(y, -kv * gear));
     }

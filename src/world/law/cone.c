@@ -270,6 +270,7 @@ const contact_law cone_law = {
   .dofs_most = SCENE_DOFS_MOST,
   .dampers_within = true,
   .margins = true,
+  .takes_equalities = true,
   .takes_capacity = true,
   .settle = settle,
   .settle_pair = settle_pair,

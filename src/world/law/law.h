@@ -21,20 +21,21 @@
  * it says neither that nor when the function is needed, the function must be there. */
 struct contact_law {
   /* ---- a scene's file ---- */
-  const char *word;     /* its name in scenes' files, under "contact_model" */
-  unsigned integrators; /* INTEGRATOR_BIT of each that it takes. Where a call puts it in the place
-                           of the file's law, a file's integrator that is none of these becomes
-                           "euler"; in files of its own it is refused, by `settle` in better
-                           words. */
-  integrator usual;     /* the integrator of a file that names none */
-  int dofs_most;        /* of a world, at most SCENE_DOFS_MOST */
-  bool dampers_within;  /* Euler's step takes joints' dampers as they are at its end: M + h
-                           damping. */
-  bool margins;         /* A pair's margin is where its contacts begin to push, and where they are
-                           half active. */
-  bool takes_capacity;  /* A scene's `capacity` bounds its contacts. Where it is false, a file of
-                           another law loses its capacity, and one in files of its own is
-                           refused. */
+  const char *word;      /* its name in scenes' files, under "contact_model" */
+  unsigned integrators;  /* INTEGRATOR_BIT of each that it takes. Where a call puts it in the place
+                            of the file's law, a file's integrator that is none of these becomes
+                            "euler"; in files of its own it is refused, by `settle` in better
+                            words. */
+  integrator usual;      /* the integrator of a file that names none */
+  int dofs_most;         /* of a world, at most SCENE_DOFS_MOST */
+  bool dampers_within;   /* Euler's step takes joints' dampers as they are at its end: M + h
+                            damping. */
+  bool margins;          /* A pair's margin is where its contacts begin to push, and where they are
+                            half active. */
+  bool takes_equalities; /* Scenes may have equality constraints. */
+  bool takes_capacity;   /* A scene's `capacity` bounds its contacts. Where it is false, a file of
+                            another law loses its capacity, and one in files of its own is
+                            refused. */
 
   /* Read the law's own settings from a scene's file, and its own numbers from one of the pairs
    * there, or from what it says of automatic pairs. Every law reads every file, so that a file may

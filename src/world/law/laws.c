@@ -82,6 +82,16 @@ abut_status law_settle_pair(const reader *r, const json_at *element, scene_pair 
   return r->s->law->settle_pair ? r->s->law->settle_pair(r, element, p) : ABUT_SUCCESS;
 }
 
+bool law_takes_equalities(const scene_def *s)
+{
+  return s->law->takes_equalities;
+}
+
+const char *law_word(const scene_def *s)
+{
+  return s->law->word;
+}
+
 integrator law_usual_integrator(const scene_def *s)
 {
   return s->law->usual;

@@ -234,6 +234,7 @@ const contact_law lcp_law = {
   .integrators = INTEGRATOR_BIT(INTEGRATOR_EULER),
   .usual = INTEGRATOR_EULER,
   .dofs_most = DENSE_DOFS_MOST,
+  .takes_equalities = true,
   .read = read,
   .settle = settle,
   .drawable = true,
