@@ -8,7 +8,8 @@
  * what decays at the rate s by 1 - h s + (h s)^2 / 2 - (h s)^3 / 6 + (h s)^4 / 24, that is M - (h /
  * r) X + (h / r)^2 K with r the h s at which this is 1. That is positive definite again where all
  * rates are faster, so that M - (h / (2 r)) X must be, too: half of the sum of both rates stays
- * below r / h. Fast oscillations of springs with hardly any damping are not told there. */
+ * below r / h. Fast oscillations of springs with hardly any damping are not told there. Tendons
+ * couple joints, so that their springs and actuators are not counted. */
 #include "world/drives.h"
 
 #include "base/memory.h"
@@ -50,6 +51,9 @@ static void add_up(const drives *d)
   }
   for (size_t i = 0; i < d->s->actuator_count; ++i) {
     const actuator *a = &d->s->actuators[i];
+    if (a->tendon != NOTHING) {
+      continue;
+    }
     const int k = d->c->vadr[a->link] + a->dof;
     d->damping[k] += implicit ? -damping_of(a) : damping_of(a);
     d->stiffness[k] += stiffness_of(a);
@@ -134,7 +138,7 @@ static void name_hardest(const drives *d, const scene_tree *tree, drive_limit *o
   double left = taken(d, d->damping[of], d->stiffness[of], h);
   for (size_t i = 0; i < d->s->actuator_count; ++i) {
     const actuator *a = &d->s->actuators[i];
-    if (d->c->vadr[a->link] + a->dof == of) {
+    if (a->tendon == NOTHING && d->c->vadr[a->link] + a->dof == of) {
       const double own = taken(d, damping_of(a), stiffness_of(a), h);
       out->actuator = own > most ? (int)i : out->actuator;
       most = fmax(own, most);

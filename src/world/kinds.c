@@ -66,16 +66,17 @@ abut_status group_given(steps_call *c)
 
 /* ---- worlds of several scenes ---- */
 
-/* Whether two scenes have trees of the same joints, as many pairs and actuators, the same
- * integrator and the same law, so that their worlds' arrays have the same shape and take the same
- * steps. */
+/* Whether two scenes have trees of the same joints, as many pairs, actuators, tendons and equality
+ * constraints, the same integrator and the same law, so that their worlds' arrays have the same
+ * shape and take the same steps. */
 static bool same_shape(const loaded_scene *a, const loaded_scene *b)
 {
-  bool same = a->def.link_count == b->def.link_count && a->def.pair_count == b->def.pair_count &&
-              a->def.listed_count == b->def.listed_count &&
-              a->def.column_count == b->def.column_count &&
-              a->def.actuator_count == b->def.actuator_count &&
-              a->def.integrator == b->def.integrator && a->def.law == b->def.law;
+  bool same =
+    a->def.link_count == b->def.link_count && a->def.pair_count == b->def.pair_count &&
+    a->def.listed_count == b->def.listed_count && a->def.column_count == b->def.column_count &&
+    a->def.actuator_count == b->def.actuator_count && a->def.tendon_count == b->def.tendon_count &&
+    a->def.equality_count == b->def.equality_count && a->def.integrator == b->def.integrator &&
+    a->def.law == b->def.law;
   for (size_t i = 0; same && i < a->def.link_count; ++i) {
     same = a->def.links[i].parent == b->def.links[i].parent &&
            a->def.links[i].joint.type == b->def.links[i].joint.type;
@@ -110,7 +111,8 @@ abut_status check_scenes(const loaded_scene *own, const abut_worlds *w)
     if (!same_shape(own, s)) {
       return fail(ABUT_ERROR_ARGUMENT,
                   "scene %zu of the worlds' list has not the links, joints, "
-                  "pairs, actuators, integrator and contact model of the call's own scene",
+                  "pairs, actuators, tendons, equalities, integrator and contact model of the "
+                  "call's own scene",
                   i);
     }
     if (s->given) {

@@ -134,6 +134,20 @@ static void sample_scene(void)
   CHECK_NUMBERS(s.starts[0].v, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 4.0);
   CHECK_NUMBERS(s.starts[0].u, 1.0, 2.0, 3.0);
   CHECK_NUMBERS(s.starts[1].v, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+  require(CHECK_EQUAL(s.tendon_count, 1));
+  const tendon *t = &s.tendons[0];
+  CHECK_TEXT(t->name, "string");
+  require(CHECK_EQUAL(t->part_count, 1));
+  CHECK(t->parts[0].link == 2 && t->parts[0].coefficient == 2.0 && t->rests);
+  CHECK(t->stiffness == 3.0 && t->damping == 0.5 && t->rest[0] == 0.0 && t->rest[1] == 1.0);
+  require(CHECK_EQUAL(s.equality_count, 2));
+  const equality *e = s.equalities;
+  CHECK(e[0].kind == EQUALITY_OF_PLACES && e[0].of[0] == 1 && e[0].of[1] == WORLD);
+  CHECK(!e[0].meets && !e[0].turned && e[0].torque_scale == 2.0 && e[0].soft.solref[0] == 0.05);
+  CHECK_NUMBERS(e[0].position[0], 0.0, 1.0, 0.0);
+  CHECK(fabs(e[0].quaternion[0][1] - sqrt(0.5)) < 1e-15);
+  CHECK(e[1].kind == EQUALITY_OF_TENDONS && e[1].of[0] == 0 && e[1].of[1] == NOTHING);
+  CHECK_NUMBERS(e[1].polynomial, 1.0, 0.0, 0.0, 0.0, 0.0);
   require(CHECK_EQUAL(s.pair_count, 2));
   CHECK(s.pairs[0].link[0] == 1 && s.pairs[0].body[0] == 0); /* "cart" is its first body */
   CHECK(s.pairs[0].link[1] == 0 && s.pairs[0].body[1] == 1 && s.pairs[0].fitted);
@@ -342,6 +356,13 @@ static void inertias(void)
   "{\"links\": [{\"mass\": 1, \"joint\": {\"type\": \"ball\"}},\n" \
   "{\"mass\": 1, \"joint\": {\"type\": \"hinge\"}}],\n\"starts\": " text "}"
 #define ACTUATOR(what) WITH("\"actuators\": [\n{" what "}]")
+#define JOINTED                                                                     \
+  "{\"links\": [{\"name\": \"a\", \"mass\": 1, \"joint\": {\"type\": \"slide\"}}, " \
+  "{\"name\": \"b\", \"mass\": 1, \"joint\": {\"type\": \"ball\"}}, {}],\n"
+#define TENDON(what) JOINTED "\"tendons\": [\n{" what "}]}"
+#define STRUNG(what) \
+  JOINTED "\"tendons\": [{\"name\": \"t\", \"joints\": [{\"joint\": \"a\"}]}],\n" what "}"
+#define EQUALITY(what) STRUNG("\"equalities\": [\n{" what "}]")
 #define SPRING(pair)                                                               \
   "{\"contact_model\": \"spring\", \"links\": [{\"bodies\": [{\"sphere\": 1}]},\n" \
   "{\"joint\": {\"type\": \"free\"}, \"bodies\": [{\"sphere\": 1}]}], \"pairs\": [\n" pair "]}"
@@ -526,6 +547,52 @@ static const struct {
   {ACTUATOR("\"kind\": \"motor\", \"joint\": 0,\n\"force_limits\": [2, 1]"),
    "d/t:5: actuators[0].force_limits: ", "2 is not below 1"},
   {ACTUATOR("\"force\": 1"), "d/t:4: actuators[0].force: ", "no such key is known"},
+  /* tendons */
+  {TENDON("\"name\": \"t\""), "d/t:3: tendons[0]: ", "the key 'joints' is missing"},
+  {TENDON("\"joints\": []"), "d/t:3: tendons[0].joints: ", "without joints has no length"},
+  {TENDON("\"joints\": [{\"joint\": \"b\"}]"),
+   "d/t:3: tendons[0].joints[0].joint: ", "a ball joint has no single position"},
+  {TENDON("\"joints\": [{\"joint\": \"a\",\n\"coefficient\": true}]"),
+   "d/t:4: tendons[0].joints[0].coefficient: ", "not a number"},
+  {TENDON("\"joints\": [{\"joint\": \"a\"}],\n\"stiffness\": -1"),
+   "d/t:4: tendons[0].stiffness: ", "-1 is not at least 0"},
+  {TENDON("\"joints\": [{\"joint\": \"a\"}],\n\"rest\": [2, 1]"),
+   "d/t:4: tendons[0].rest: ", "2 is above 1"},
+  {TENDON("\"joints\": [{\"joint\": \"a\"}], \"length\": 1"),
+   "d/t:3: tendons[0].length: ", "no such key is known"},
+  {STRUNG("\"actuators\": [{\"kind\": \"motor\",\n\"tendon\": \"s\"}]"),
+   "d/t:4: actuators[0].tendon: ", "there is no such tendon"},
+  {STRUNG("\"actuators\": [{\"kind\": \"motor\",\n\"tendon\": 1}]"),
+   "d/t:4: actuators[0].tendon: ", "there is no tendon 1"},
+  {STRUNG("\"actuators\": [{\"kind\": \"motor\", \"tendon\": 0,\n\"joint\": \"a\"}]"),
+   "d/t:4: actuators[0].joint: ", "the actuator pulls a tendon"},
+  /* equalities */
+  {EQUALITY("\"a\": 0"), "d/t:4: equalities[0]: ", "the key 'kind' is missing"},
+  {EQUALITY("\"kind\": \"glue\", \"a\": 0"),
+   "d/t:4: equalities[0].kind: ", "none of \"connect\", \"weld\", \"joint\", \"tendon\""},
+  {EQUALITY("\"kind\": \"weld\", \"a\": \"c\""),
+   "d/t:4: equalities[0].a: ", "there is no such link"},
+  {EQUALITY("\"kind\": \"weld\", \"a\": 2"),
+   "d/t:4: equalities[0]: ", "joins two links that cannot move"},
+  {EQUALITY("\"kind\": \"weld\", \"a\": 0, \"b\": \"a\""),
+   "d/t:4: equalities[0]: ", "joins a link to itself"},
+  {EQUALITY("\"kind\": \"weld\", \"a\": 0,\n\"polynomial\": [0, 1, 0, 0, 0]"),
+   "d/t:5: equalities[0].polynomial: ", "links have no polynomial"},
+  {EQUALITY("\"kind\": \"connect\", \"a\": 0,\n\"quaternion_b\": [1, 0, 0, 0]"),
+   "d/t:5: equalities[0].quaternion_b: ", "points do not turn"},
+  {EQUALITY("\"kind\": \"weld\", \"a\": 0,\n\"torque_scale\": 0"),
+   "d/t:5: equalities[0].torque_scale: ", "0 is not above 0"},
+  {EQUALITY("\"kind\": \"joint\", \"a\": \"b\""),
+   "d/t:4: equalities[0].a: ", "a ball joint has no single position"},
+  {EQUALITY("\"kind\": \"joint\", \"a\": 0,\n\"b\": 0"),
+   "d/t:5: equalities[0].b: ", "the joint follows itself"},
+  {EQUALITY("\"kind\": \"tendon\", \"a\": 0,\n\"position_a\": [0, 0, 0]"),
+   "d/t:5: equalities[0].position_a: ", "only links have it"},
+  {EQUALITY("\"kind\": \"joint\", \"a\": 0,\n\"solref\": [1, -1]"),
+   "d/t:5: equalities[0].solref: ", "neither both above 0 nor both not above 0"},
+  {"{\"contact_model\": \"spring\", \"links\": [{\"mass\": 1, \"joint\": {\"type\": \"slide\"}}],\n"
+   "\"equalities\": [{\"kind\": \"joint\", \"a\": 0}]}",
+   "d/t:2: equalities: ", "the contact model \"spring\" takes no equality constraints"},
   /* starts */
   {STARTS("[]"), "d/t:3: starts: ", "not an object"},
   {STARTS("{\n\"a\": 1}"), "d/t:4: starts.a: ", "not an object"},

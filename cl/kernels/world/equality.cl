@@ -110,7 +110,7 @@ static void equality_side_rows(const world_block *b, GLOBAL const world_sizes *n
                                GLOBAL const int *ints, const equality *e, int side)
 {
   const num sign = n_lit(side ? R(-1.0) : R(1.0));
-  const real half = R(0.5) * e->reals[EQUALITY_TORQUE];
+  const real share = R(0.5) * e->reals[EQUALITY_TORQUE];
   for (int link = e->ints[side ? EQUALITY_B : EQUALITY_A]; link >= 0;) {
     const tree_link l = link_at(n, ints, link);
     const vec joint =
@@ -123,7 +123,7 @@ static void equality_side_rows(const world_block *b, GLOBAL const world_sizes *n
       block_add3(b, at, FN(make)(twist[3], twist[4], twist[5]));
       if (e->rows == 6) {
         const FN(quaternion) turn = {n_lit(R(0.0)), FN(make)(twist[0], twist[1], twist[2])};
-        block_add3(b, at + 3, FN(scale3)(between_turns(e, turn).v, n_lit(half)));
+        block_add3(b, at + 3, FN(scale3)(between_turns(e, turn).v, n_lit(share)));
       }
     }
     link = l.parent;

@@ -89,9 +89,9 @@ static void equality_twists_adjoint(const world_block *b, const world_block *k,
   pair_add(k, place, cross3_r(s->arm, force), force);
   s->moment = add3_r(s->moment, cross3_r(s->arm, cross3_r(force, turn)));
   if (e->rows == 6) {
-    const real half = R(0.5) * e->reals[EQUALITY_TORQUE];
+    const real share = R(0.5) * e->reals[EQUALITY_TORQUE];
     const quaternion_r g =
-      between_turns_adjoint(e, scale3_r(bars_at(bars->of[which], 3), lane_lit(half)));
+      between_turns_adjoint(e, scale3_r(bars_at(bars->of[which], 3), lane_lit(share)));
     quaternion_r x;
     x.w = lane_lit(R(0.0));
     x.v = sub3_r(equality_turn(b, k, n, e->ints[EQUALITY_A], which),
@@ -116,9 +116,9 @@ static void equality_accelerations_adjoint(const world_block *b, const world_blo
   block_add3(k, s->at + LINK_BACK_V, add3_r(cross3_r(cross3_r(w, arm), force), cross3_r(arm, fw)));
   s->moment = add3_r(s->moment, cross3_r(arm, add3_r(cross3_r(force, alpha), cross3_r(fw, w))));
   if (e->rows == 6) {
-    const real half = R(0.5) * e->reals[EQUALITY_TORQUE];
+    const real share = R(0.5) * e->reals[EQUALITY_TORQUE];
     const quaternion_r g =
-      between_turns_adjoint(e, scale3_r(bars_at(bars->of[EQUALITY_OF_A], 3), lane_lit(half)));
+      between_turns_adjoint(e, scale3_r(bars_at(bars->of[EQUALITY_OF_A], 3), lane_lit(share)));
     const vec3_r off = sub3_r(sides[0].turn, sides[1].turn), other = sides[!side].turn;
     const vec3_r by_turns = scale3_r(cross3_r(other, g.v), s->sign);
     block_add3(k, s->at + LINK_BACK_A, scale3_r(g.v, s->sign));
