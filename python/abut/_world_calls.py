@@ -118,7 +118,7 @@ class Step(NamedTuple):
     At the beginning of the last step, in generalised coordinates:
     mass          (..., nv, nv) the mass matrix
     bias          (..., nv) Coriolis, centrifugal and gravity forces
-    smooth        (..., nv) the acceleration without contacts, limits and friction loss
+    smooth        (..., nv) the acceleration without contacts, limits, friction loss and equalities
     acceleration  (..., nv)
     constraint    (..., nv) forces of contacts, limits and friction loss
     multipliers   (..., C, 3) forces of contacts on their owners along n, |n| t1, |n| t2 of docs/cone.md,

@@ -138,7 +138,7 @@ def test_affine_actuators_have_derivatives(u, context):
     ('<muscle joint="j" lengthrange="0 1"/>', "it has a state (dyntype muscle)"),
     ('<damper joint="j" kv="2" ctrlrange="0 1"/>', "its gain is affine and its bias none"),
     ('<plugin joint="j" plugin="mujoco.pid" ctrlrange="-1 1"><config key="kp" value="40"/></plugin>', "a plugin computes its force"),
-    ('<general body="b"/>', "it drives a body, not a joint"),
+    ('<general body="b"/>', "it drives a body, not a joint or a fixed tendon"),
 ])
 def test_actuators_without_a_word_are_named(actuator, why):
     """None of them becomes another kind, as a motor."""
@@ -335,8 +335,63 @@ def test_margins_hold(cone):
     assert min(there[2], here[2]) > 0.1195 and max(there[0], here[0]) < 0.0015
 
 
+ROD = '<geom type="capsule" size=".05 .2" pos="0 0.05 -.2"/>'
+CHAIN = f"""<body pos="0 0 1"><joint type="hinge" axis="0 1 0" damping="0.1"/>{ROD}<body name="rod" pos="0 0 -.4"><joint type="ball"/>{ROD}</body></body>
+    <body name="box" pos=".5 .1 .6"><freejoint/><site name="corner" pos=".1 0 .1" euler="10 20 30"/><geom type="box" size=".1 .2 .15"/></body>"""
+JOINTS = f"""<body pos="0 0 1"><joint name="a" axis="0 1 0" ref="0.3"/>{ROD}<body pos="0 0 -.4"><joint name="b" type="slide" axis="1 0 .5"/>{ROD}</body></body>
+    <body pos=".5 .1 .6"><joint name="c" axis="1 .2 0"/><joint name="d" type="slide" axis="0 0 1"/><geom type="box" size=".1 .2 .15" pos=".1 .1 .1"/></body>"""
+STRINGS = """<tendon><fixed name="t" stiffness="30" damping="2" springlength="0.1 0.2"><joint joint="a" coef=".5"/><joint joint="d" coef="-2"/></fixed>
+    <fixed name="s"><joint joint="c" coef=".7"/><joint joint="b" coef="1"/></fixed></tendon>
+    <actuator><motor tendon="t" gear="3"/><position tendon="s" kp="10" kv="1" gear="2" forcerange="-1 1"/></actuator>"""
+COUPLED = {
+    "connect": (CHAIN, '<connect body1="rod" body2="box" anchor="0 0.02 -.4"/>'),
+    "connect to the world": (CHAIN, '<connect body1="box" body2="world" anchor=".1 .1 .1"/>'),
+    "weld": (CHAIN, '<weld body1="rod" body2="box" anchor="0.1 0 -.4" torquescale="0.7" solref=".03 1.2" solimp=".8 .97 .2 .4 3"/>'),
+    "weld to the world, and connect": (CHAIN, '<weld body1="box"/><connect body1="rod" body2="world" anchor=".1 .1 .1"/>'),
+    "sites": (CHAIN.replace("<geom", '<site name="end" pos="0 0 -.4"/><geom', 2).replace('<site name="end" pos="0 0 -.4"/>', "", 1),
+              '<weld site1="end" site2="corner"/>'),
+    "joints": (JOINTS, '<joint joint1="a" joint2="c" polycoef="0.1 .8 .3 -.1 .05"/><joint joint1="b" polycoef=".2 0 0 0 0"/>'),
+    "tendons": (JOINTS, '<tendon tendon1="t" tendon2="s" polycoef="0 -.5 .1 0 0"/><tendon tendon1="s"/>')}
+
+
+@pytest.mark.parametrize("name", COUPLED)
+def test_couples_as_mujoco(name, context):
+    """Steps of random states with equality constraints and tendons, where nothing touches."""
+    bodies, equalities = COUPLED[name]
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><default><geom contype="0" conaffinity="0"/></default><worldbody>{bodies}</worldbody>{STRINGS if bodies is JOINTS else ""}'
+        f"<equality>{equalities}</equality></mujoco>")
+    model.opt.tolerance, model.opt.iterations = 0.0, 100
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*touches nothing.*|.*touch nothing.*")
+        scene = abut.from_mujoco(model, context)
+    random = np.random.default_rng(4)
+    for _ in range(5):
+        data = mujoco.MjData(model)
+        mujoco.mj_integratePos(model, data.qpos, 0.3 * random.normal(size=model.nv), 1.0)
+        data.qvel[:], data.ctrl[:] = random.normal(size=model.nv), random.normal(size=model.nu)
+        step = scene.step(*am.state_of(data), np.array(data.ctrl), steps=3)
+        mujoco.mj_step(model, data, 3)
+        there = am.state_of(data)
+        assert np.max(np.abs(step.q - there[0])) < 1e-9 and np.max(np.abs(step.v - there[1])) < 1e-9 * np.max(np.abs(there[1]))
+
+
+def test_couplings_that_are_left_out():
+    """Spatial tendons with what holds them, constraints that are off, and what holds only the world, each by its name."""
+    model = mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody>{CHAIN}<body name="post"><geom size="1"/></body><site name="hook" pos="0 0 1"/></worldbody>
+        <tendon><spatial name="rope"><site site="hook"/><site site="corner"/></spatial></tendon>
+        <equality><weld name="off" body1="box" active="false"/><tendon name="tight" tendon1="rope"/><weld name="still" body1="post"/></equality></mujoco>""")
+    with pytest.warns(UserWarning) as told:
+        assert "equalities" not in am.scene_of(model)
+    lines = "\n".join(str(one.message) for one in told)
+    for line in ("tendon `rope`: spatial tendons are left out", "equality `off`: left out: it is not active at the start",
+                 "equality `tight`: left out: it holds a spatial tendon", "equality `still`: left out: neither side can move"):
+        assert line in lines, lines
+
+
 def test_warnings_name_what_is_left_out():
-    with pytest.warns(UserWarning, match="tendon `pull`: tendons are left out"):
+    with pytest.warns(UserWarning, match="tendon `pull`: its length limits are left out"):
         am.scene_of(load("hand"))
 
 
@@ -535,7 +590,7 @@ def test_refusals(tmp_path):
 def test_as_a_program(tmp_path):
     run = subprocess.run([sys.executable, "-m", "abut.mujoco", str(MODELS["hand"]), "-o", str(tmp_path / "h.scene.json")],
                          capture_output=True, text=True)
-    assert run.returncode == 0 and "abut: warning: tendon `pull`: tendons are left out" in run.stderr, run.stderr
+    assert run.returncode == 0 and "abut: warning: tendon `pull`: its length limits are left out" in run.stderr, run.stderr
     assert json.loads((tmp_path / "h.scene.json").read_text())["links"]
     shutil.copy(MODELS["hand"], tmp_path / "bad.xml")
     (tmp_path / "bad.xml").write_text("<mujoco><worldbody><geom type='blob'/></worldbody></mujoco>")
