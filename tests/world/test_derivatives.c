@@ -96,7 +96,11 @@ static const struct trial linkages[] = {
    {0.005, 0.2},
    true,
    false},
-  {{"derive-linkage", "\"contact_model\": \"lcp\"", 3}, {0.002, 0.6}, true, false},
+  {{"derive-linkage", "\"contact_model\": \"lcp\"", 1}, {0.01, 0.2}, true, false},
+  {{"derive-linkage", "\"contact_model\": \"lcp\", \"gravity\": [6, 3, -30]", 3},
+   {0.002, 0.6},
+   false,
+   false},
 };
 
 /* Piles, what lies on terrain and what lies beside seams, whose pairs are automatic: a step of a
