@@ -26,7 +26,7 @@ extern "Python" bool abutpy_check_signals(void);
 """
 
 ORDER = ["status", "device", "body", "manifold", "derivatives", "shape", "ccd", "closest", "contact_mesh", "decompose", "field", "files", "inspect",
-         "lcp", "pose", "render", "spring", "state", "suggest", "tuning", "world", "page", "worlds", "calls"]
+         "lcp", "pose", "render", "spring", "state", "suggest", "tuning", "world", "kinematics", "page", "worlds", "calls"]
 
 
 def declarations(headers):

@@ -98,6 +98,58 @@ static abut_status run_steps(int call, abutpy_steps_record *c)
   }
 }
 
+/* ---- positions of worlds ---- */
+
+static bool positions_fit(const abutpy_positions_record *c)
+{
+  abut_scene_info info;
+  return abut_get_scene_info(c->scene, &info) ||
+         (c->nq == info.nq && c->nv == info.nv && c->links == info.links);
+}
+
+static abut_status run_positions(int call, abutpy_positions_record *c, void *along)
+{
+  abut_distances *d = &c->batch;
+  switch (call) {
+  case ABUTPY_POSES:
+    return abut_find_poses(c->scene, d->count, d->q, c->poses);
+  case ABUTPY_POSES_VJP:
+    return abut_find_poses_vjp(c->scene, d->count, d->q, c->poses_bar, along);
+  case ABUTPY_POSES_JVP:
+    return abut_find_poses_jvp(c->scene, d->count, d->q, along, c->poses_tangent);
+  case ABUTPY_DISTANCES_VJP:
+    d->q_gradient = along;
+    return abut_find_distances(c->scene, d);
+  case ABUTPY_DISTANCES_JVP:
+    d->along = along;
+    return abut_find_distances(c->scene, d);
+  default:
+    return abut_find_distances(c->scene, d);
+  }
+}
+
+/* Derivatives are by the numbers of q, and the library's in the tangent space. */
+static abut_status derive_positions(int call, abutpy_positions_record *c)
+{
+  const abut_distances *d = &c->batch;
+  const bool back = call == ABUTPY_POSES_VJP || call == ABUTPY_DISTANCES_VJP;
+  const bool forth = call == ABUTPY_POSES_JVP || call == ABUTPY_DISTANCES_JVP;
+  void *along = back || forth ? calloc(d->count * c->nv + 1, c->real) : NULL;
+  if ((back || forth) && !along) {
+    return ABUT_ERROR_MEMORY;
+  }
+  abut_status status =
+    forth ? abut_map_positions(c->scene, ABUT_SLOPE_TO_TANGENT, d->count, d->q, c->q_tangent, along)
+          : ABUT_SUCCESS;
+  status = status ? status : run_positions(call, c, along);
+  if (!status && back) {
+    status = abut_map_positions(c->scene, ABUT_GRADIENT_FROM_TANGENT, d->count, d->q, along,
+                                c->q_gradient);
+  }
+  free(along);
+  return status;
+}
+
 /* ---- all ---- */
 
 size_t abutpy_record_size(int call)
@@ -109,12 +161,16 @@ size_t abutpy_record_size(int call)
          : call < ABUTPY_CCD_QUERIES ? sizeof(abutpy_ccd_record)
          : call < ABUTPY_CLOSEST     ? sizeof(abutpy_ccd_queries_record)
          : call < ABUTPY_STEPS       ? sizeof(abutpy_closest_record)
-                                     : sizeof(abutpy_steps_record);
+         : call < ABUTPY_POSES       ? sizeof(abutpy_steps_record)
+                                     : sizeof(abutpy_positions_record);
 }
 
 bool abutpy_fits(int call, const void *record)
 {
-  return call < ABUTPY_CCD ? contacts_fit(record) : call < ABUTPY_STEPS || steps_fit(record);
+  return call < ABUTPY_CCD     ? contacts_fit(record)
+         : call < ABUTPY_STEPS ? true
+         : call < ABUTPY_POSES ? steps_fit(record)
+                               : positions_fit(record);
 }
 
 abut_status abutpy_run(int call, void *record)
@@ -138,6 +194,8 @@ abut_status abutpy_run(int call, void *record)
   case ABUTPY_CLOSEST_JACOBIAN:
     return derive_closest(call, record);
   default:
-    return call < ABUTPY_CCD ? run_contacts(call, record) : run_steps(call, record);
+    return call < ABUTPY_CCD     ? run_contacts(call, record)
+           : call < ABUTPY_POSES ? run_steps(call, record)
+                                 : derive_positions(call, record);
   }
 }

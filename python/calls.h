@@ -27,6 +27,12 @@ typedef enum abutpy_call {
   ABUTPY_STEPS,
   ABUTPY_STEPS_VJP,
   ABUTPY_STEPS_JVP,
+  ABUTPY_POSES,
+  ABUTPY_POSES_VJP,
+  ABUTPY_POSES_JVP,
+  ABUTPY_DISTANCES,
+  ABUTPY_DISTANCES_VJP,
+  ABUTPY_DISTANCES_JVP,
   ABUTPY_CALLS
 } abutpy_call;
 
@@ -73,6 +79,18 @@ typedef struct abutpy_steps_record {
   const void *bars[WORLD_BARS], *along[WORLD_SLOPES];
   void *slopes[WORLD_SLOPES], *tangents[WORLD_BARS];
 } abutpy_steps_record;
+
+/* Calls at positions of worlds, of which `batch` has the count in all of them. Tangents and
+ * gradients by q are by its numbers. */
+typedef struct abutpy_positions_record {
+  abut_scene scene;
+  size_t nq, nv, links; /* of the arrays */
+  size_t real;          /* bytes of one */
+  abut_distances batch;
+  void *poses, *poses_tangent;
+  const void *poses_bar, *q_tangent;
+  void *q_gradient;
+} abutpy_positions_record;
 
 /* Bytes of a call's record; 0 where there is no such call. */
 size_t abutpy_record_size(int call);

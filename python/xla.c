@@ -30,6 +30,7 @@ typedef union any_record {
   abutpy_ccd_queries_record queries;
   abutpy_closest_record closest;
   abutpy_steps_record steps;
+  abutpy_positions_record positions;
   char bytes[1];
 } any_record;
 

@@ -21,6 +21,7 @@
 #include <abut/field.h>
 #include <abut/files.h>
 #include <abut/inspect.h>
+#include <abut/kinematics.h>
 #include <abut/lcp.h>
 #include <abut/manifold.h>
 #include <abut/page.h>

@@ -32,6 +32,7 @@ METHODS = ("exact", "gumbel", "gaussian", "zeroth", "finite")  # of derivatives 
 FROM_ANSWERS = METHODS[:3]  # these begin from what a query gave; the others make queries of their own
 SMOOTHING = ("temperature", "level", "epsilon", "samples", "seed", "first", "ridge")
 SETTINGS = ("tolerance", "cutoff", "iterations_most", "corners_most")  # of queries for closest points
+POSE = 7  # numbers of a link's pose
 TWISTS = 12  # numbers of both bodies' twists, or of a body's at both ends
 VERTICES = (2, 3, 4, 4)  # of a row of features of each kind
 POSES = ("from1", "to1", "from2", "to2")
@@ -97,6 +98,7 @@ class Subject:
     record_type: ClassVar[str]
     axes: ClassVar[int] = 1  # of the first input, which are an entry's own
     handles_at: ClassVar[str] = ""  # where in the record the address of a list of handles goes
+    has_progress: ClassVar[bool] = True  # whether its calls can be stopped on the way
 
     @property
     def context(self) -> Context:
@@ -111,7 +113,7 @@ class Subject:
         raise NotImplementedError
 
     def handles(self) -> Any:
-        """A C array of handles, where the record has a list of them."""
+        """A C array of handles, or of what takes as many bytes, where the record has a list of them."""
         return None
 
     def rows(self, name: str, given: Any, lead: Shape) -> Arrays:
@@ -261,6 +263,7 @@ class OfWorlds(Subject):
     controls: bool
 
     record_type = "abutpy_steps_record"
+    has_progress = False
 
     def gives(self, names: Iterable[str]) -> list[str]:
         return [name for name in names if self.kept or not name.endswith("_record")]
@@ -283,6 +286,43 @@ class OfWorlds(Subject):
             setattr(record, name, getattr(self.scene, name))
         record.batch = lib.abut_default_worlds()
         record.batch.steps, record.batch.record, record.batch.controls = self.steps, self.kept, self.controls
+
+
+@dataclasses.dataclass(unsafe_hash=True)
+class OfPositions(Subject):
+    """What follows from positions of a scene's worlds; of distances, a row of pairs, `candidates` has each candidate with the
+    pair that it belongs to."""
+
+    scene: SceneNumbers
+    pairs: int = 0
+    candidates: tuple[tuple[int, int], ...] = ()
+    smooth: bool = True
+    temperature: float = 0.0
+
+    record_type = "abutpy_positions_record"
+    handles_at = "batch.candidates"
+    has_progress = False
+
+    @property
+    def context(self) -> Context:
+        return self.scene.context
+
+    @property
+    def tails(self) -> dict[str, Shape]:
+        return {"q": (self.scene.nq,), "poses": (self.scene.links, POSE), "pairs": (self.pairs,)}
+
+    def fill(self, record: Any) -> None:
+        record.scene, record.real = self.scene.handle, self.context.dtype.itemsize
+        for name in ("nq", "nv", "links"):
+            setattr(record, name, getattr(self.scene, name))
+        record.batch = lib.abut_default_distances()
+        record.batch.pairs, record.batch.candidate_count = self.pairs, len(self.candidates)
+        record.batch.temperature = self.temperature
+        if not self.smooth:
+            record.batch.reduction = lib.ABUT_REDUCE_DISTANCE
+
+    def handles(self) -> Any:
+        return ffi.new("uint32_t[]", [number for of in self.candidates or ((0, 0),) for number in of])
 
 
 def set_members(to: Any, given: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -379,7 +419,7 @@ class Call:
         assert not inputs.keys() & outputs.keys()
         self.offsets = {name: _offset(subject, array.place) for name, array in (*inputs.items(), *outputs.items())}
         self.count = _offset(subject, "batch.count")
-        self.has_progress = subject is not OfWorlds
+        self.has_progress = subject.has_progress
         self.handles_at = _offset(subject, subject.handles_at) if subject.handles_at else -1
 
 
@@ -439,6 +479,9 @@ _STEPPED = {"q_next": Array("batch.q_next", "q"), "v_next": Array("batch.v_next"
             "v_record": Array("batch.v_record", "v_record")}
 _REACHED = {name: _STEPPED[name] for name in ("q_next", "q_record")}
 
+_AT, _ALONG_Q, _BY_Q = ({name: Array(place, "q")} for name, place in (
+    ("q", "batch.q"), ("q_tangent", "q_tangent"), ("q_gradient", "q_gradient")))
+
 CALLS = {
     "contacts": Call(lib.ABUTPY_CONTACTS, OfPairs, _HEAD, {**_of_outputs("batch"), **_STATUS}, always=("status",),
                      constant=("status",)),
@@ -479,6 +522,17 @@ CALLS = {
     "steps_jvp": Call(lib.ABUTPY_STEPS_JVP, OfWorlds,
                       {**_WORLDS, **_REACHED, **_listed("along", MOVING, WORLD_SLOPES, "_tangent")},
                       _listed("tangents", _STATES, WORLD_BARS, "_tangent", True), linear=("_tangent",)),
+
+    "poses": Call(lib.ABUTPY_POSES, OfPositions, _AT, {"poses": Array("poses", "poses")}),
+    "poses_vjp": Call(lib.ABUTPY_POSES_VJP, OfPositions, {**_AT, "poses_bar": Array("poses_bar", "poses")}, _BY_Q,
+                      linear=("_bar",)),
+    "poses_jvp": Call(lib.ABUTPY_POSES_JVP, OfPositions, {**_AT, **_ALONG_Q}, {"poses_tangent": Array("poses_tangent", "poses")},
+                      linear=("_tangent",)),
+    "distances": Call(lib.ABUTPY_DISTANCES, OfPositions, _AT, {"d": Array("batch.d", "pairs")}),
+    "distances_vjp": Call(lib.ABUTPY_DISTANCES_VJP, OfPositions, {**_AT, "d_bar": Array("batch.d_bar", "pairs")}, _BY_Q,
+                          linear=("_bar",)),
+    "distances_jvp": Call(lib.ABUTPY_DISTANCES_JVP, OfPositions, {**_AT, **_ALONG_Q},
+                          {"d_tangent": Array("batch.d_tangent", "pairs")}, linear=("_tangent",)),
 }
 
 

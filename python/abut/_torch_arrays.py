@@ -32,6 +32,14 @@ def check_numbers(precision: str, tensor: Any, name: str) -> None:
                          "cpu is needed")
 
 
+def real_tensor(value: Any, precision: str, name: str) -> Tensor:
+    """A tensor of the CPU and of the context's precision, never converted; plain numbers are."""
+    if not isinstance(value, Tensor):
+        return torch.as_tensor(value, dtype=DTYPES[precision])
+    check_numbers(precision, value, name)
+    return value
+
+
 def check_pose(owner: Pair | Shape | CcdMesh, pose: Any, name: str) -> None:
     """A pose must be such, of the right shape. None is the identity."""
     if pose is not None:

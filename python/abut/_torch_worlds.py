@@ -9,7 +9,7 @@ from torch import Tensor
 
 from abut._table import CALLS, Plan, refuse, worlds_of
 from abut._torch import Given, apply, by_calls, make, no_more
-from abut._torch_arrays import DTYPES, check_numbers
+from abut._torch_arrays import real_tensor
 from abut._world_calls import NO_TANGENTS
 from abut._worlds import Scene
 
@@ -43,14 +43,6 @@ for _call in ("steps_vjp", "steps_jvp"):
     make(_call, no_more("steps of worlds have first derivatives, and no second ones"))
 
 
-def _tensor(value: Any, precision: str, name: str) -> Tensor:
-    """A tensor of the CPU and of the context's precision, never converted; plain numbers are."""
-    if not isinstance(value, Tensor):
-        return torch.as_tensor(value, dtype=DTYPES[precision])
-    check_numbers(precision, value, name)
-    return value
-
-
 @torch.compiler.disable
 def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w: Any = None,
          steps: int | None = None, record: int = 0, mass_scale: Any = None, friction: Any = None,
@@ -65,7 +57,7 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
     given = {"q": q, "v": v, "w": w, "u": u, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
              "gravity": gravity, "springs": springs}
     precision = scene.context.precision
-    worlds, tensors = worlds_of(scene, given, controls, steps, record, lambda value, name: _tensor(value, precision, name),
+    worlds, tensors = worlds_of(scene, given, controls, steps, record, lambda value, name: real_tensor(value, precision, name),
                                 lambda x, shape: x.expand(shape))
     made = apply("steps", worlds, tensors, worlds.gives(CALLS["steps"].outputs))
     return Step(**{name.replace("_next", ""): value for name, value in made.items()})

@@ -3,23 +3,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 
 from abut._arrays import Rows, copied, pointer, real_array
 from abut._body import diagnostic_texts
-from abut._context import Context, Owner, default_context
+from abut._context import Context, Owner, default_context, warn_of_failures
 from abut._drivers import warn
 from abut._native import Error, check, ffi, lib, path_of
 from abut._pair import read_smoothing
+from abut._table import OfPositions, plan_of, run
 from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, Gradients, Step, Tangents,
                                Transition, WorldStatus, mirrored)
+
+WorldPair = Union[int, "tuple[str | int, str | int]"]  # of distances: a candidate, or two links
 
 GAP_MOST = 0.045  # of meshes that do as clouds is below
 SINKING_MOST = 0.01  # of the smaller body's diagonal
 
-__all__ = ["GivenContacts", "Gradients", "Scene", "Start", "Step", "Tangents", "Transition", "WorldContacts", "WorldStatus"]
+__all__ = ["Distances", "GivenContacts", "Gradients", "Scene", "Start", "Step", "Tangents", "Transition", "WorldContacts", "WorldStatus"]
 
 
 class WorldContacts(NamedTuple):
@@ -50,6 +53,17 @@ class Start(NamedTuple):
     q: np.ndarray[Any, Any]
     v: np.ndarray[Any, Any]
     u: np.ndarray[Any, Any]
+
+
+class Distances(NamedTuple):
+    """Distances of pairs in worlds of leading axes (...), in the order in which the pairs were asked for.
+
+    d     (..., pairs) [m], negative for bodies in each other
+    grad  (..., pairs, nq) by the numbers of q, where it was asked for, else None
+    """
+
+    d: np.ndarray[Any, Any]
+    grad: np.ndarray[Any, Any] | None = None
 
 
 class Scene(Owner):
@@ -165,6 +179,80 @@ class Scene(Owner):
         own = real_array(q, self.context.dtype, "q")
         rows = Rows(self.context.dtype, own.shape[:-1])
         return rows.read(own, (self.nq,), "q"), rows.count
+
+    @property
+    def link_names(self) -> tuple[str | None, ...]:
+        """The names of the links as the scene's file states them; None of a link without one."""
+        name, found = ffi.new("const char **"), []
+        for i in range(self.links):
+            check(lib.abut_get_link_name(self.handle, i, name))
+            found.append(ffi.string(name[0]).decode() if name[0] else None)
+        return tuple(found)
+
+    def _link(self, link: str | int, names: tuple[str | None, ...]) -> int:
+        if isinstance(link, str):
+            if link not in names:
+                raise ValueError(f"no link is named {link!r}: there are {', '.join(filter(None, names)) or 'no names'}")
+            return names.index(link)
+        if not 0 <= link < self.links:
+            raise ValueError(f"there is no link {link} of {self.links}")
+        return link
+
+    def _select(self, pairs: Sequence[WorldPair] | None, smooth: bool, temperature: float) -> OfPositions:
+        """The distances of pairs, as `distances` is given them."""
+        if pairs is None:
+            count, of = self._candidates, [(i, i) for i in range(self._candidates)]
+            return OfPositions(self, count, tuple(of), smooth, temperature)
+        names, of = self.link_names, []
+        links = np.sort(self.bodies[self.candidates, 0]) if len(pairs) else np.empty((0, 2), np.int64)
+        for i, pair in enumerate(pairs):
+            if isinstance(pair, (int, np.integer)):
+                if not 0 <= pair < self._candidates:
+                    raise ValueError(f"there is no candidate {pair} of {self._candidates}")
+                of.append((int(pair), i))
+                continue
+            a, b = (self._link(link, names) for link in pair)
+            found = np.flatnonzero((links == sorted((a, b))).all(1))
+            if not len(found):
+                raise ValueError(f"no pair of the scene is of links {pair!r}: list it under \"pairs\", or have automatic ones")
+            of.extend((int(candidate), i) for candidate in found)
+        return OfPositions(self, len(pairs), tuple(of), smooth, temperature)
+
+    def poses(self, q: Array) -> np.ndarray[Any, Any]:
+        """Poses (..., links, 7) of all links in worlds at positions q (..., nq): x, y, z, qw, qx, qy, qz of each link's own
+        frame in the world, of length 1. A world whose positions are not finite gets NaN. abut.torch.poses and
+        abut.jax.poses differentiate them. Errors: ValueError for shapes."""
+        own = real_array(q, self.context.dtype, "q")
+        own = Rows(self.context.dtype, own.shape[:-1]).read(own, (self.nq,), "q")
+        poses: np.ndarray[Any, Any] = run(plan_of("poses", OfPositions(self), ("q",), ("poses",)), [own])[0]
+        return poses
+
+    def distances(self, q: Array, pairs: Sequence[WorldPair] | None = None, *, smooth: bool = True, temperature: float = 0.0,
+                  grad: bool = False) -> Distances:
+        """Signed distances of pairs in worlds at positions q (..., nq), by the fields of their bodies.
+
+        pairs        each the number of one of `candidates`, or two links, by names or numbers: then the least distance of
+                     the candidates between them. None: all candidates, in their order
+        smooth       whether distances are abut.reduce's soft_distance, else its distance
+        temperature  [m] of soft distances; 0: a sixteenth of the pair's `penetration`
+        grad         whether derivatives by q come along
+        A world whose positions are not finite gets NaN. abut.torch.distances and abut.jax.distances differentiate them.
+        Errors: ValueError for shapes, and for links that are not there or of no candidate; abut.Error, also of springs.
+        """
+        own = real_array(q, self.context.dtype, "q")
+        rows = Rows(self.context.dtype, own.shape[:-1])
+        own, of = rows.read(own, (self.nq,), "q"), self._select(pairs, smooth, temperature)
+        if not grad:
+            return Distances(run(plan_of("distances", of, ("q",), ("d",)), [own])[0])
+        record, handles = of.record(), of.handles()
+        made = [np.empty((*rows.lead, of.pairs, *tail), self.context.dtype) for tail in ((), (self.nv,))]
+        batch = record.batch
+        batch.count, batch.candidates = rows.count, handles
+        batch.q, batch.d, batch.gradient = (pointer(array) if array.size else handles for array in (own, *made))
+        check(lib.abut_find_distances(self.handle, ffi.addressof(batch)))
+        if batch.failures:
+            warn_of_failures(self.context, batch.failures)
+        return Distances(made[0], self.map("gradient_from_tangent", own[..., None, :], made[1]))
 
     def near(self, q: Array) -> np.ndarray[Any, Any]:
         """Pairs that may touch in worlds at positions q (..., nq), those that a step looks at: of all others no contact

@@ -26,6 +26,7 @@ from abut._arrays import check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, VALUES, Contacts, Pairs, _list_of
 from abut._jax_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._jax_closest import Closest, closest
+from abut._jax_positions import distances, poses
 from abut._jax_shapes import shaped
 from abut._jax_worlds import rollout, step
 from abut._pair import Pair
@@ -33,7 +34,8 @@ from abut._table import CALLS, OfPairs, Plan, refuse, renamed
 from abut._xla import (Given, along_gradients, along_linear, bind, check_precision, ended, make, of_linear, poses_of,
                        transposed_by)
 
-__all__ = ["Ccd", "CcdQueries", "Closest", "ccd", "ccd_queries", "closest", "contacts", "reduce", "rollout", "step"]
+__all__ = ["Ccd", "CcdQueries", "Closest", "ccd", "ccd_queries", "closest", "contacts", "distances", "poses", "reduce", "rollout",
+           "step"]
 
 Shapes = Optional[Mapping[str, Any]]
 

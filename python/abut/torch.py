@@ -35,11 +35,12 @@ from abut._torch import Numbered, apply, reduced
 from abut._torch_arrays import check_poses, of_one_batch, rows_of
 from abut._torch_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._torch_closest import Closest, closest
+from abut._torch_positions import distances, poses
 from abut._torch_shapes import shaped
 from abut._torch_worlds import Step, rollout, step
 
 __all__ = ["Ccd", "CcdQueries", "Closest", "Contacts", "Step", "WeighedContacts", "ccd", "ccd_queries", "closest", "contacts",
-           "reduce", "rollout", "step"]
+           "distances", "poses", "reduce", "rollout", "step"]
 
 
 Shapes = Optional[Mapping[str, Union[Tensor, Sequence[Tensor]]]]

@@ -309,9 +309,8 @@ static abut_status take_room(item_batch *b, const loaded_scene *s, size_t items)
   return ABUT_SUCCESS;
 }
 
-/* Numbers the kinds of whole pairs, and returns how many there are. Groups behind those of all
- * pairs are of tiles. pairs (pair_kind_count), kinds (pair_count) */
-static size_t name_kinds(const loaded_scene *s, abut_pair *pairs, uint32_t *kinds)
+/* Groups behind those of all pairs are of tiles. */
+size_t scene_name_kinds(const loaded_scene *s, abut_pair *pairs, uint32_t *kinds)
 {
   size_t count = 0;
   for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
@@ -360,7 +359,7 @@ static abut_status list_contacts(const loaded_scene *s, const abut_pair *by, con
   item_batch b = {.batch = abut_default_batch()};
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(take_room(&b, s, items->count));
-  b.kind_count = name_kinds(s, b.pairs, b.kinds);
+  b.kind_count = scene_name_kinds(s, b.pairs, b.kinds);
   TRY_DONE(place_items(&b, s, q, items));
   b.batch.count = items->count;
   b.batch.poses = ABUT_POSE_QUATERNION;
@@ -427,7 +426,7 @@ static abut_status find_kinds(const loaded_scene *s, named_kinds *n)
   n->pairs = memory;
   TRY(allocate(&memory, s->def.pair_count, sizeof *n->kinds));
   n->kinds = memory;
-  n->count = name_kinds(s, n->pairs, n->kinds);
+  n->count = scene_name_kinds(s, n->pairs, n->kinds);
   return ABUT_SUCCESS;
 }
 

@@ -8,6 +8,7 @@
 #include "query/spring/pack.h"
 #include "scene/bodies.h"
 #include "scene/clouds.h"
+#include "scene/place.h"
 #include "world/tables.h"
 #include <abut/world.h>
 
@@ -153,6 +154,15 @@ void scene_forget_warnings(loaded_scene *s);
 
 /* Refuses positions (nq) that are not finite, and quaternions of length 0. */
 abut_status scene_check_positions(const loaded_scene *s, const double *q);
+
+/* Returns whether positions (nq) are finite and have no quaternion of length 0. scene_put_links
+ * fills places with where the links then are. */
+bool scene_has_places(const loaded_scene *s, const double *q);
+void scene_put_links(const loaded_scene *s, const double *q, double (*places)[PLACE]);
+
+/* Numbers the kinds of whole pairs, and returns how many there are. pairs (pair_kind_count) gets of
+ * each kind the pair that stands for all, kinds (pair_count) the kind of each candidate. */
+size_t scene_name_kinds(const loaded_scene *s, abut_pair *pairs, uint32_t *kinds);
 
 /* Fills places (links, PLACE of place.h) with where the links are at the positions q (nq). Refuses
  * positions that are not finite, and quaternions of length 0. */

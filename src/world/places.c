@@ -21,14 +21,29 @@ abut_status scene_check_positions(const loaded_scene *s, const double *q)
   return ABUT_SUCCESS;
 }
 
+bool scene_has_places(const loaded_scene *s, const double *q)
+{
+  for (int i = 0; i < s->constants.nq; ++i) {
+    if (!isfinite(q[i])) {
+      return false;
+    }
+  }
+  return scene_bad_quaternion(&s->def, q) == s->def.link_count;
+}
+
+void scene_put_links(const loaded_scene *s, const double *q, double (*places)[PLACE])
+{
+  for (size_t i = 0; i < s->def.link_count; ++i) {
+    const scene_link *l = &s->def.links[i];
+    const double *parent = l->parent == WORLD ? NULL : places[l->parent];
+    place_link(l, parent, q + s->constants.qadr[i], places[i]);
+  }
+}
+
 abut_status scene_place_links(const loaded_scene *s, const double *q, double *places)
 {
   TRY(scene_check_positions(s, q));
-  for (size_t i = 0; i < s->def.link_count; ++i) {
-    const scene_link *l = &s->def.links[i];
-    const double *parent = l->parent == WORLD ? NULL : places + PLACE * (size_t)l->parent;
-    place_link(l, parent, q + s->constants.qadr[i], places + PLACE * i);
-  }
+  scene_put_links(s, q, (double(*)[PLACE])places);
   return ABUT_SUCCESS;
 }
 

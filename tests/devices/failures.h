@@ -88,7 +88,7 @@ typedef struct task {
 } task;
 
 extern const task tasks[];
-enum { TASKS = 37 };
+enum { TASKS = 38 };
 const task *task_named(const char *name);
 
 /* A scene of two boxes on a floor, in touch. */
@@ -102,6 +102,9 @@ abut_status run_hard_worlds_vjp(const world *w, answer *out);
 
 /* The task "worlds-contacts": which automatic pairs may touch, and their contacts. */
 abut_status run_world_contacts(const world *w, answer *out);
+
+/* The task "worlds-distances": poses of links and distances of pairs, with their gradients. */
+abut_status run_world_distances(const world *w, answer *out);
 
 /* The tasks "spring", "worlds-springs" and "worlds-springs-vjp". */
 abut_status run_spring(const world *w, answer *out);

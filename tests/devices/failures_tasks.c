@@ -675,6 +675,7 @@ const task tasks[TASKS] = {
   {"worlds-hard", run_hard_worlds, 2 * POSES, 613, 2, 20},
   {"worlds-hard-vjp", run_hard_worlds_vjp, POSES, 4999, 2, 20},
   {"worlds-contacts", run_world_contacts, 0, 97, 2, 20},
+  {"worlds-distances", run_world_distances, 0, 97, 2, 20},
   {"worlds-springs", run_spring_worlds, POSES, 401, 2, 20},
   {"worlds-springs-vjp", run_spring_worlds_vjp, POSES, 3989, 2, 20},
 };

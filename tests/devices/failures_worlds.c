@@ -2,7 +2,7 @@
 #include "failures.h"
 
 #include "engine/device/context.h"
-#include <abut/world.h>
+#include <abut/kinematics.h>
 #include <math.h>
 #include <string.h>
 
@@ -179,19 +179,27 @@ abut_status run_hard_worlds_vjp(const world *w, answer *out)
 }
 
 /* Boxes of which some touch; each world has its own. */
+enum { POSITIONS = 21, SPEEDS = 18, CANDIDATES = 6 };
+
+static abut_status place_boxes(abut_scene scene, double q[POSES * POSITIONS])
+{
+  double first[POSITIONS];
+  uint64_t seed = 3;
+  const abut_status status = abut_get_scene_start(scene, first);
+  for (size_t i = 0; status == ABUT_SUCCESS && i < POSES * POSITIONS; ++i) {
+    q[i] = first[i % POSITIONS] + (i % 7 < 2 ? 0.05 * random_normal(&seed) : 0.0);
+  }
+  return status;
+}
+
 static abut_status list_world_contacts(abut_scene scene, answer *out)
 {
-  enum { POSITIONS = 21, CANDIDATES = 6 };
-  double first[POSITIONS], q[POSES * POSITIONS];
-  uint64_t seed = 3;
+  double q[POSES * POSITIONS];
   abut_items items;
   abut_compact list = {.threshold = 0.05, .grows = true};
-  const abut_status status = abut_get_scene_start(scene, first);
+  const abut_status status = place_boxes(scene, q);
   if (status != ABUT_SUCCESS) {
     return status;
-  }
-  for (size_t i = 0; i < POSES * POSITIONS; ++i) {
-    q[i] = first[i % POSITIONS] + (i % 7 < 2 ? 0.05 * random_normal(&seed) : 0.0);
   }
   uint32_t *pairs = room(out, POSES * CANDIDATES * 3, sizeof(uint32_t), -1.0);
   uint32_t *counts = room(out, POSES, sizeof(uint32_t), -1.0);
@@ -212,4 +220,40 @@ static abut_status list_world_contacts(abut_scene scene, answer *out)
 abut_status run_world_contacts(const world *w, answer *out)
 {
   return run_scene(w, out, AUTOMATIC, list_world_contacts);
+}
+
+/* All candidates, and a distance that is the least of two. */
+static abut_status measure_worlds(abut_scene scene, answer *out)
+{
+  enum { DISTANCES = CANDIDATES + 1 };
+  static const uint32_t candidates[] = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 0, 6, 3, 6};
+  double q[POSES * POSITIONS], bars[POSES * DISTANCES];
+  abut_distances d = abut_default_distances();
+  abut_status status = place_boxes(scene, q);
+  for (size_t i = 0; i < POSES * DISTANCES; ++i) {
+    bars[i] = sin((double)i);
+  }
+  status = status == ABUT_SUCCESS
+             ? abut_find_poses(scene, POSES, q, room(out, POSES * 28, sizeof(double), 1e-12))
+             : status;
+  if (status != ABUT_SUCCESS) {
+    return status;
+  }
+  d.count = POSES;
+  d.q = q;
+  d.pairs = DISTANCES;
+  d.candidates = candidates;
+  d.candidate_count = sizeof candidates / sizeof *candidates / 2;
+  d.d = room(out, POSES * DISTANCES, sizeof(double), 1e-9);
+  d.gradient = room(out, POSES * DISTANCES * SPEEDS, sizeof(double), 1e-7);
+  d.d_bar = bars;
+  d.q_gradient = room(out, POSES * SPEEDS, sizeof(double), 1e-7);
+  status = abut_find_distances(scene, &d);
+  out->failures = d.failures;
+  return status;
+}
+
+abut_status run_world_distances(const world *w, answer *out)
+{
+  return run_scene(w, out, AUTOMATIC, measure_worlds);
 }

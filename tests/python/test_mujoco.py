@@ -41,6 +41,22 @@ def test_there_are_eight_kinds():
     assert {"arm", "quadruped", "humanoid", "hand", "drone", "cartpole", "pusher", "bin"} <= MODELS.keys()
 
 
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_poses(name, context):
+    """Of all links, by their names, at positions around the start: MuJoCo's xpos and xquat, to rounding."""
+    model = load(name)
+    scene, data = quiet(abut.from_mujoco, model, context), mujoco.MjData(model)
+    steps = 0.5 * np.random.default_rng(1).normal(size=(5, model.nv))
+    q = scene.add(np.tile(model.qpos0, (5, 1)), steps)
+    links = [scene.link_names.index(model.body(i).name) for i in range(1, model.nbody)]
+    for row, poses in zip(q, scene.poses(q)[:, links]):
+        data.qpos[:] = row
+        mujoco.mj_kinematics(model, data)
+        signs = np.sign((poses[:, 3:] * data.xquat[1:]).sum(1, keepdims=True))
+        np.testing.assert_allclose(poses[:, :3], data.xpos[1:], atol=1e-12)
+        np.testing.assert_allclose(signs * poses[:, 3:], data.xquat[1:], atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ALONE)
 def test_moves_as_mujoco(name, context):
     """States after a second, to rounding, where nothing touches. MuJoCo damps as scenes do: by Euler's method, or RK4."""

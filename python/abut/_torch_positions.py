@@ -1,0 +1,48 @@
+"""Poses of links and distances of pairs for torch: what abut.torch.poses and abut.torch.distances call."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from abut._arrays import common_axes
+from abut._table import OfPositions
+from abut._torch import apply, by_calls, make, no_more
+from abut._torch_arrays import real_tensor
+from abut._worlds import Scene, WorldPair
+
+__all__ = ["distances", "poses"]
+
+for _call, _what in (("poses", "poses of links"), ("distances", "distances of worlds")):
+    make(_call, by_calls(_call + "_vjp", _call + "_jvp"))
+    for _ending in ("_vjp", "_jvp"):
+        make(_call + _ending, no_more(f"{_what} have first derivatives, and no second ones"))
+
+
+def _made(call: str, subject: OfPositions, q: Any, output: str) -> Tensor:
+    own = real_tensor(q, subject.context.precision, "q")
+    common_axes({"q": tuple(own.shape)}, {"q": subject.tails["q"]})
+    made: Tensor = apply(call, subject, {"q": own}, (output,))[output]
+    return made
+
+
+@torch.compiler.disable
+def poses(scene: Scene, q: Any) -> Tensor:
+    """Poses (..., links, 7) of all links, as abut.Scene.poses has them, of a tensor q (..., nq).
+
+    Differentiable once, in both modes, by the numbers of q; of a quaternion's tangent and gradient only what is orthogonal
+    to it. Errors: ValueError for shapes, dtypes and devices; abut.Error.
+    """
+    return _made("poses", OfPositions(scene), q, "poses")
+
+
+@torch.compiler.disable
+def distances(scene: Scene, q: Any, pairs: Sequence[WorldPair] | None = None, *, smooth: bool = True,
+              temperature: float = 0.0) -> Tensor:
+    """Signed distances (..., pairs), as abut.Scene.distances has them with the same words, of a tensor q (..., nq).
+
+    Differentiable as poses are.
+    """
+    return _made("distances", scene._select(pairs, smooth, temperature), q, "d")
