@@ -72,8 +72,8 @@ _abut()
     import) options+=' --list-pairs --output --verbose' ;;
     simulate)
       options+=" $folders"
-      options+=' --contacts --controls --device --output --precision --record --start --states --steps'
-      options+=' --threshold --timeout --worlds'
+      options+=' --contacts --controls --device --distances --forces --link-poses --output --precision --record --start'
+      options+=' --states --steps --threshold --timeout --worlds'
       ;;
     transition) options+=" $folders --controls --device --output --parameters --precision --start --states --timeout --worlds" ;;
     rollout-gradient)

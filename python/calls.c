@@ -82,7 +82,8 @@ static bool steps_fit(const abutpy_steps_record *c)
   abut_scene_info info;
   return abut_get_scene_info(c->scene, &info) ||
          (c->nq == info.nq && c->nv == info.nv && c->nu == info.nu && c->links == info.links &&
-          c->pairs == info.pairs && c->parameters == info.parameters);
+          c->pairs == info.pairs && c->parameters == info.parameters &&
+          c->candidates == info.candidates);
 }
 
 static abut_status run_steps(int call, abutpy_steps_record *c)

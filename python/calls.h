@@ -73,7 +73,7 @@ typedef struct abutpy_closest_record {
 
 typedef struct abutpy_steps_record {
   abut_scene scene;
-  size_t nq, nv, nu, links, pairs, parameters; /* of the arrays */
+  size_t nq, nv, nu, links, pairs, parameters, candidates; /* of the arrays */
   abut_worlds batch;
   size_t real; /* bytes of one */
   const void *bars[WORLD_BARS], *along[WORLD_SLOPES];

@@ -97,14 +97,16 @@ static abut_status make(room *r, abut_scene scene, const abut_worlds *w, const v
 }
 
 static abut_status derive(const room *r, abut_scene scene, abut_worlds *worlds,
-                          const void *acceleration, void *const *slopes, uint32_t *escaped)
+                          const void *const *bars, void *const *slopes, uint32_t *escaped)
 {
   abut_worlds w = *worlds;
   abut_worlds_gradients g = abut_default_worlds_gradients();
   w.q_next = w.q_record = NULL;
   g.state = r->state;
   g.record = r->record;
-  g.acceleration = acceleration;
+  g.acceleration = bars[BAR_ACCELERATION];
+  g.link_forces = bars[BAR_LINK_FORCES];
+  g.pair_forces = bars[BAR_PAIR_FORCES];
   g.q = r->q;
   g.v = slopes[SLOPE_V];
   g.u = slopes[SLOPE_U];
@@ -144,7 +146,7 @@ abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
   room r = room_of(&info, size, worlds);
   status = make(&r, scene, worlds, bars, slopes[SLOPE_Q]);
   if (!status) {
-    status = derive(&r, scene, worlds, bars[BAR_ACCELERATION], slopes, escaped);
+    status = derive(&r, scene, worlds, bars, slopes, escaped);
   }
   if (!status && slopes[SLOPE_Q]) {
     status = map(&r, scene, ABUT_GRADIENT_FROM_TANGENT, r.count, worlds->q, r.q, slopes[SLOPE_Q]);

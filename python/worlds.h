@@ -6,8 +6,17 @@
 #include <abut/world.h>
 
 /* Outputs of a step that have cotangents: (count, nq), (count, nv); of kept states (count, kept,
- * nq), (count, kept, nv); (count, nv). */
-enum { BAR_Q, BAR_V, BAR_Q_RECORD, BAR_V_RECORD, BAR_ACCELERATION, WORLD_BARS };
+ * nq), (count, kept, nv); (count, nv); (count, links, 6), (count, candidates, 3). */
+enum {
+  BAR_Q,
+  BAR_V,
+  BAR_Q_RECORD,
+  BAR_V_RECORD,
+  BAR_ACCELERATION,
+  BAR_LINK_FORCES,
+  BAR_PAIR_FORCES,
+  WORLD_BARS
+};
 
 /* Inputs that have gradients, of the inputs' shapes. */
 enum {
@@ -34,8 +43,8 @@ abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
                               const void *const *bars, void *const *slopes, uint32_t *escaped);
 
 /* The other way: tangents (SLOPE_*, those of springs and contacts excepted) of what steps are
- * given, and of what they give (BAR_*, the acceleration excepted); NULL is 0, or not wanted. What
- * `worlds` wants is written too. */
+ * given, and of what they give (BAR_*, the acceleration and what follows it excepted); NULL is 0,
+ * or not wanted. What `worlds` wants is written too. */
 abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
                               const void *const *tangents, void *const *made);
 

@@ -291,6 +291,10 @@ typedef struct world_sizes {
 #define ENTRY_REALS 39
 // of springs at contacts an item has its wrench on body 1 in the place of these
 #define SPRING_SUMS 6
+// What an item's contacts add up to for who asks: a wrench on body 1 about the group's centre
+// (moment, force), and the sum of their normal forces.
+#define PUSH_NORMAL 6
+#define PUSH_REALS 7
 #define ROW_TERM_D 0
 #define ROW_TERM_REF 1
 #define ROW_TERMS 2

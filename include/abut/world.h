@@ -390,6 +390,15 @@ typedef struct abut_worlds {
                            (abut_scene_info.contacts), or contacts that are given. Not of a
                            scene with automatic pairs, whose slots are too many:
                            abut_find_contact_forces has these */
+  void *link_forces;    /* (count, links, 6), there too: what contacts push each link with, all
+                           together: a force [N], and its moment about the link's centre of mass
+                           [N m], along the world's axes. 0 of a world that had stopped. Not of
+                           springs between clouds, as the next two */
+  void *pair_forces;    /* (count, candidates, 3) the same of each candidate
+                           (abut_scene_info.candidates) on its first body; the second has the
+                           opposite. Not with `scenes`, as the next */
+  void *pair_normals;   /* (count, candidates) the sum of the candidate's normal forces [N]: above 0
+                           where its bodies touch */
   void *energy;         /* (count, 2) kinetic, potential [J], there too */
   void *momentum;       /* (count, 6) linear [kg m/s], then angular about the world's origin */
   void *energy_record;  /* (count, steps / record, 2) of the kept states */
@@ -427,6 +436,9 @@ typedef struct abut_worlds_gradients {
   const void *state;        /* (count, 2 nv): of q, then v, after all steps */
   const void *record;       /* (count, steps / record, 2 nv): of the states that `record` keeps */
   const void *acceleration; /* (count, nv): of the acceleration in the last step */
+  const void *link_forces;  /* (count, links, 6): of what contacts push links with there; soft
+                               contacts alone, as the next */
+  const void *pair_forces;  /* (count, candidates, 3) */
   void *q, *v;              /* (count, nv) */
   void *u;                  /* (count, nu), or with `controls` (count, steps, nu) */
   void *mass_scale, *friction, *stiffness, *gravity; /* as in abut_worlds, of each world */

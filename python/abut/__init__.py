@@ -37,7 +37,7 @@ from abut._shapes import ShapeGradients, shape_gradient, shape_jvp, shape_vjp
 from abut._spring import (Cloud, SpringGradients, Springs, evaluate_cloud, load_cloud, soft_points, springs,
                           springs_vjp)
 from abut._view import View, view
-from abut._worlds import (Distances, GivenContacts, Gradients, Scene, Step, Tangents, Transition,
+from abut._worlds import (Distances, Forces, GivenContacts, Gradients, Scene, Step, Tangents, Transition,
                           WorldContacts, WorldStatus)
 
 __version__: str = _ffi.string(_lib.abut_version()).decode()
@@ -74,7 +74,7 @@ def from_mujoco(model: _Any, context: Context | None = None, *, contact_model: s
 
 __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Ccd", "CcdFeature", "CcdGradients", "CcdMesh", "CcdQueries",
            "CcdQueryGradients", "CcdStatus", "Closest", "ClosestGradients", "ClosestJacobian", "ClosestStatus",
-           "ClosestTangents", "Cloud", "ContactMesh", "Contacts", "Context", "Decomposition", "Device", "DeviceReport", "Distances", "Error",
+           "ClosestTangents", "Cloud", "ContactMesh", "Contacts", "Context", "Decomposition", "Device", "DeviceReport", "Distances", "Error", "Forces",
            "GivenContacts", "GradCheck", "Gradients", "Layout", "Lcp", "LcpClass", "LcpEnd", "Pair",
            "Reduction", "Scene", "Shape", "ShapeGradients", "ShapeNumbers", "SpringGradients", "Springs", "Step", "StepFilter", "Suggestion", "Tangents",
            "Transition", "View", "WorldContacts", "WorldStatus", "active", "body", "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient",

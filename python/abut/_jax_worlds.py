@@ -1,14 +1,18 @@
-"""Steps of worlds as JAX primitives: what abut.jax.step and abut.jax.rollout call."""
+"""Steps of worlds, and what contacts push with in them, as JAX primitives: what abut.jax.step, rollout and contact_forces
+call."""
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
-from abut._world_calls import NO_TANGENTS, Step
-from abut._worlds import Scene
-from abut._table import CALLS, Plan, worlds_of
+import jax.numpy as jnp
+
+from abut._table import CALLS, Forces, Plan, forces_of, worlds_of
+from abut._world_calls import NO_FORCE_TANGENTS, NO_TANGENTS, Step
+from abut._worlds import Scene, WorldPair
 from abut._xla import bind, by_derivatives, check_precision, real_of, spread
 
-__all__ = ["rollout", "step"]
+__all__ = ["contact_forces", "rollout", "step"]
 
 NO_SECOND = "steps of worlds have first derivatives, and no second ones"
 
@@ -19,7 +23,13 @@ def _check_tangents(plan: Plan) -> None:
         raise NotImplementedError(NO_TANGENTS)
 
 
+def _refuse_tangents(plan: Plan) -> NoReturn:
+    """Gradients of forces are transposed tangents, which are traced, and never computed."""
+    raise NotImplementedError(NO_FORCE_TANGENTS)
+
+
 by_derivatives("steps", NO_SECOND, check=_check_tangents)
+by_derivatives("forces", "forces of contacts have first derivatives, and no second ones", check=_refuse_tangents)
 
 
 # ---- what is called ----
@@ -41,6 +51,24 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
     worlds, operands = worlds_of(scene, given, controls, steps, record, lambda value, name: real_of(value, dtype, name), spread)
     made = bind("steps", worlds, operands, worlds.gives(CALLS["steps"].outputs))
     return Step(**{name.replace("_next", ""): value for name, value in made.items()})
+
+
+def contact_forces(scene: Scene, q: Any, v: Any, u: Any = None, pairs: Sequence[WorldPair] | None = None, *,
+                   threshold: float = 0.0, w: Any = None, mass_scale: Any = None, friction: Any = None, stiffness: Any = None,
+                   gravity: Any = None, springs: Any = None) -> Forces:
+    """What contacts push with, as abut.Scene.contact_forces has it, with the same words and arrays of JAX.
+
+    `link` and `pair` are differentiable once, in reverse mode and with soft contacts, by q, v, u, mass_scale, friction, stiffness
+    and gravity; w counts as constant. With other contact laws a gradient fails with the library's text. Derivatives by q are by
+    its numbers. Errors: ValueError for shapes and dtypes, while tracing; the library's own come out of the program.
+    """
+    given = {"q": q, "v": v, "w": w, "u": u, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
+             "gravity": gravity, "springs": springs}
+    dtype = scene.context.dtype
+    check_precision(dtype)
+    worlds, operands = worlds_of(scene, given, None, 1, 0, lambda value, name: real_of(value, dtype, name), spread)
+    made = bind("forces", worlds, operands, CALLS["forces"].outputs)
+    return forces_of(made, jnp.asarray(scene._signs(pairs)), threshold)
 
 
 def rollout(scene: Scene, q: Any, v: Any, controls: Any = None, *, steps: int | None = None,

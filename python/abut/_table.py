@@ -278,12 +278,14 @@ class OfWorlds(Subject):
         parameters = {name: (scene.parameters,) for name in ("friction", "stiffness")}
         return {"number": (), "q": (scene.nq,), "v": (scene.nv,), "mass_scale": (scene.links,), **parameters,
                 "u": (self.steps, scene.nu) if self.controls else (scene.nu,), "gravity": (3,),
-                "springs": (scene.pairs, SPRING_WIDTH), "q_record": (states, scene.nq), "v_record": (states, scene.nv)}
+                "springs": (scene.pairs, SPRING_WIDTH), "link_forces": (scene.links, 6),
+                "pair_forces": (scene.candidate_count, 3), "pair_normals": (scene.candidate_count,), "q_record": (states, scene.nq), "v_record": (states, scene.nv)}
 
     def fill(self, record: Any) -> None:
         record.scene, record.real = self.scene.handle, self.context.dtype.itemsize
         for name in ("nq", "nv", "nu", "links", "pairs", "parameters"):
             setattr(record, name, getattr(self.scene, name))
+        record.candidates = self.scene.candidate_count
         record.batch = lib.abut_default_worlds()
         record.batch.steps, record.batch.record, record.batch.controls = self.steps, self.kept, self.controls
 
@@ -378,6 +380,32 @@ def move_settings(given: Mapping[str, Any]) -> bytes:
 
 def feature_settings(given: Mapping[str, Any]) -> bytes:
     return settled("ccd_queries", given, FEATURE_SETTINGS)
+
+
+class Forces(NamedTuple):
+    """What contacts push with in worlds of leading axes (...), in the step that would start at their states.
+
+    link      (..., links, 6) on each link, all its contacts together: a force [N], and its moment about the link's centre of mass
+              [N m], along the world's axes
+    pair      (..., pairs, 3) of each pair that was asked for: the force on its first link, or body [N], along the world's axes;
+              the second has the opposite
+    normal    (..., pairs) the sum of the pair's normal forces [N]
+    touching  (..., pairs) bool: whether `normal` is above the threshold
+    status    (...) bits of WorldStatus. A world that has stopped has no forces: all are 0
+    """
+
+    link: Any
+    pair: Any
+    normal: Any
+    touching: Any
+    status: Any
+
+
+def forces_of(made: Mapping[str, Any], signs: Any, threshold: float) -> Forces:
+    """Forces that links and pairs have of those of candidates: `signs` (pairs, candidates) says on which side of a pair the
+    first body of a candidate is, 0 for candidates of other pairs. Of any framework's arrays."""
+    normal = made["pair_normals"] @ abs(signs).T
+    return Forces(made["link_forces"], signs @ made["pair_forces"], normal, normal > threshold, made["status"])
 
 
 def worlds_of(scene: SceneNumbers, given: Mapping[str, Any], controls: Any, steps: int | None, record: int,
@@ -477,6 +505,7 @@ _WORLDS = {name: Array(f"batch.{name}", "v" if name == "w" else name) for name i
 _STEPPED = {"q_next": Array("batch.q_next", "q"), "v_next": Array("batch.v_next", "v"), "w_next": Array("batch.w_next", "v"),
             "status": Array("batch.status", type=COUNT), "q_record": Array("batch.q_record", "q_record"),
             "v_record": Array("batch.v_record", "v_record")}
+_PUSHED = {name: Array(f"batch.{name}", name) for name in ("link_forces", "pair_forces", "pair_normals")}
 _REACHED = {name: _STEPPED[name] for name in ("q_next", "q_record")}
 
 _AT, _ALONG_Q, _BY_Q = ({name: Array(place, "q")} for name, place in (
@@ -522,6 +551,15 @@ CALLS = {
     "steps_jvp": Call(lib.ABUTPY_STEPS_JVP, OfWorlds,
                       {**_WORLDS, **_REACHED, **_listed("along", MOVING, WORLD_SLOPES, "_tangent")},
                       _listed("tangents", _STATES, WORLD_BARS, "_tangent", True), linear=("_tangent",)),
+
+    "forces": Call(lib.ABUTPY_STEPS, OfWorlds, _WORLDS, {**_PUSHED, "status": _STEPPED["status"]},
+                   constant=("pair_normals", "status")),
+    "forces_vjp": Call(lib.ABUTPY_STEPS_VJP, OfWorlds,
+                       {**_WORLDS, **_listed("bars", ("link_forces", "pair_forces"), WORLD_BARS, "_bar")},
+                       _listed("slopes", MOVING, WORLD_SLOPES, "_gradient"), linear=("_bar",)),
+    "forces_jvp": Call(lib.ABUTPY_STEPS_JVP, OfWorlds, {**_WORLDS, **_listed("along", MOVING, WORLD_SLOPES, "_tangent")},
+                       {f"{name}_tangent": Array(f"batch.{name}", name) for name in ("link_forces", "pair_forces")},
+                       linear=("_tangent",)),
 
     "poses": Call(lib.ABUTPY_POSES, OfPositions, _AT, {"poses": Array("poses", "poses")}),
     "poses_vjp": Call(lib.ABUTPY_POSES_VJP, OfPositions, {**_AT, "poses_bar": Array("poses_bar", "poses")}, _BY_Q,
@@ -589,7 +627,7 @@ def answers(plan: Plan, given: Mapping[str, Arrays]) -> tuple[dict[str, Arrays],
 def run(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arrays] = np.empty) -> list[Arrays]:
     """What a call gives, of arrays in the host's memory, of one batch and of the table's types."""
     arrays = [np.asarray(array, order="C") for array in arrays]
-    if plan.call != "steps":
+    if CALLS[plan.call].number != lib.ABUTPY_STEPS:
         return _done(plan, arrays, new)[0]
     outputs = plan.outputs if "status" in plan.outputs else (*plan.outputs, "status")
     made = _done(plan._replace(outputs=outputs), arrays, new)[0]

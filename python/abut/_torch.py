@@ -76,7 +76,7 @@ def folded(tensor: Any, axis: int | None, size: int) -> Any:
 def _tensor(call: str, numbers: Any) -> Tensor:
     """A result as a tensor. Counts are signed, as not all of torch takes unsigned ones: bits stay, others get room."""
     if numbers.dtype == np.uint32:
-        numbers = numbers.view(np.int32) if call == "steps" else numbers.astype(np.int64)
+        numbers = numbers.view(np.int32) if call in ("steps", "forces") else numbers.astype(np.int64)
     return torch.from_numpy(numbers)
 
 

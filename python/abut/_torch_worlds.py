@@ -1,19 +1,19 @@
-"""Steps of worlds for torch: what abut.torch.step and abut.torch.rollout call.
-"""
+"""Steps of worlds, and what contacts push with in them, for torch: what abut.torch.step, rollout and contact_forces call."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from abut._table import CALLS, Plan, refuse, worlds_of
-from abut._torch import Given, apply, by_calls, make, no_more
+from abut._table import CALLS, Forces, Plan, forces_of, refuse, worlds_of
+from abut._torch import Given, Made, apply, by_calls, make, no_more
 from abut._torch_arrays import real_tensor
-from abut._world_calls import NO_TANGENTS
-from abut._worlds import Scene
+from abut._world_calls import NO_FORCE_TANGENTS, NO_TANGENTS
+from abut._worlds import Scene, WorldPair
 
-__all__ = ["Step", "rollout", "step"]
+__all__ = ["Step", "contact_forces", "rollout", "step"]
 
 class Step(NamedTuple):
     """Worlds after a call's steps, of leading axes (...).
@@ -43,6 +43,14 @@ for _call in ("steps_vjp", "steps_jvp"):
     make(_call, no_more("steps of worlds have first derivatives, and no second ones"))
 
 
+def _no_tangents(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
+    refuse(NO_FORCE_TANGENTS)
+
+
+make("forces", by_calls("forces_vjp", "forces_jvp")._replace(jvp=_no_tangents))
+make("forces_vjp", no_more("forces of contacts have first derivatives, and no second ones"))
+
+
 @torch.compiler.disable
 def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w: Any = None,
          steps: int | None = None, record: int = 0, mass_scale: Any = None, friction: Any = None,
@@ -61,6 +69,25 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
                                 lambda x, shape: x.expand(shape))
     made = apply("steps", worlds, tensors, worlds.gives(CALLS["steps"].outputs))
     return Step(**{name.replace("_next", ""): value for name, value in made.items()})
+
+
+@torch.compiler.disable
+def contact_forces(scene: Scene, q: Any, v: Any, u: Any = None, pairs: Sequence[WorldPair] | None = None, *,
+                   threshold: float = 0.0, w: Any = None, mass_scale: Any = None, friction: Any = None, stiffness: Any = None,
+                   gravity: Any = None, springs: Any = None) -> Forces:
+    """What contacts push with, as abut.Scene.contact_forces has it, with the same words and tensors.
+
+    `link` and `pair` are differentiable once, in reverse mode and with soft contacts, by q, v, u, mass_scale, friction, stiffness
+    and gravity; w counts as constant. Other contact laws refuse gradients in abut.Error when they are asked for. Derivatives by
+    q are by its numbers. Errors: ValueError for shapes, dtypes and devices; abut.Error.
+    """
+    given = {"q": q, "v": v, "w": w, "u": u, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
+             "gravity": gravity, "springs": springs}
+    precision = scene.context.precision
+    signs = torch.from_numpy(scene._signs(pairs))
+    worlds, tensors = worlds_of(scene, given, None, 1, 0, lambda value, name: real_tensor(value, precision, name),
+                                lambda x, shape: x.expand(shape))
+    return forces_of(apply("forces", worlds, tensors, CALLS["forces"].outputs), signs, threshold)
 
 
 def rollout(scene: Scene, q: Any, v: Any, controls: Any = None, *, steps: int | None = None,

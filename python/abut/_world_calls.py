@@ -17,15 +17,16 @@ Array = Any  # np.ndarray, or what NumPy takes without a copy
 PARAMETERS = ("mass_scale", "friction", "stiffness", "gravity")
 SPRING_WIDTH = 6  # k, mu, v_d, v_s, eps2, eps3: numbers of a pair, which have gradients and no tangents
 ON_REQUEST = ("mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy", "momentum",
-              "energy_record", "status_step", "counts", "fast_links")
+              "energy_record", "status_step", "counts", "fast_links", "link_forces", "pair_forces", "pair_normals")
 # In the order of python/worlds.h.
-BARS = ("q", "v", "q_record", "v_record", "acceleration")
+BARS = ("q", "v", "q_record", "v_record", "acceleration", "link_forces", "pair_forces")
 SLOPES = ("q", "v", "u", *PARAMETERS, "springs", "p", "d", "n", "activity")
 MAPS = {"slope_to_tangent": 0, "slope_from_tangent": 1, "gradient_to_tangent": 2,
         "gradient_from_tangent": 3}
 
 
 NO_TANGENTS = "steps of worlds have gradients by springs, and no tangents along them"
+NO_FORCE_TANGENTS = "forces of contacts have gradients, in reverse mode, and no tangents"
 
 
 class WorldStatus(enum.IntFlag):
@@ -124,6 +125,10 @@ class Step(NamedTuple):
     multipliers   (..., C, 3) forces of contacts on their owners along n, |n| t1, |n| t2 of docs/cone.md,
                   section 7 [N]; C slots of all pairs, one pair behind the other, or contacts that are given;
                   of springs the force on body 1 in the world's axes, one of each pair
+    link_forces   (..., links, 6) what contacts push each link with: a force [N], and its moment about the link's centre
+                  of mass [N m], along the world's axes
+    pair_forces   (..., candidates, 3) what the contacts of each candidate push its first body with [N]
+    pair_normals  (..., candidates) the sums of their normal forces [N]
     energy        (..., 2) kinetic, potential [J]
     momentum      (..., 6) linear [kg m/s], then angular about the world's origin [kg m^2/s]
     Of the states that are kept:
@@ -149,6 +154,9 @@ class Step(NamedTuple):
     status_step: np.ndarray[Any, Any] | None = None
     counts: np.ndarray[Any, Any] | None = None
     fast_links: np.ndarray[Any, Any] | None = None
+    link_forces: np.ndarray[Any, Any] | None = None
+    pair_forces: np.ndarray[Any, Any] | None = None
+    pair_normals: np.ndarray[Any, Any] | None = None
 
 
 class GivenContacts(NamedTuple):
@@ -245,6 +253,7 @@ class SceneNumbers(Protocol):
     nv: int
     nu: int
     parameters: int
+    candidate_count: int
 
     @property
     def handle(self) -> Any: ...
@@ -364,7 +373,8 @@ class Call:
             raise ValueError("no state is kept that energy_record could be of: record is 0")
         slots = self.given.count if self.given else scene.contacts
         tails = {"mass": (scene.nv, scene.nv), "multipliers": (slots, 3), "energy": (2,), "momentum": (6,),
-                 "energy_record": (self.steps // (self.record or 1), 2)}
+                 "energy_record": (self.steps // (self.record or 1), 2), "link_forces": (scene.links, 6),
+                 "pair_forces": (scene.candidate_count, 3), "pair_normals": (scene.candidate_count,)}
         counted = {"status_step": (12,), "counts": (6,), "fast_links": (2,)}
         for name in want:
             made[name] = (self.counts(name, counted[name]) if name in counted else
@@ -399,7 +409,8 @@ class Call:
         """The shapes of what depends on that, in the order of BARS."""
         nq, nv, kept = self.scene.nq, self.scene.nv, self.steps // self.record if self.record else 0
         return {"q": (nq,), "v": (nv,), "q_record": (kept, nq), "v_record": (kept, nv),
-                "acceleration": (nv,)}
+                "acceleration": (nv,), "link_forces": (self.scene.links, 6),
+                "pair_forces": (self.scene.candidate_count, 3)}
 
     def vjp(self, bars: Mapping[str, Array | None], wrt: Sequence[str], q: Array | None = None,
             q_record: Array | None = None, escape: bool = False) -> Gradients:

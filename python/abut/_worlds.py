@@ -13,7 +13,7 @@ from abut._context import Context, Owner, default_context, warn_of_failures
 from abut._drivers import warn
 from abut._native import Error, check, ffi, lib, path_of
 from abut._pair import read_smoothing
-from abut._table import OfPositions, plan_of, run
+from abut._table import Forces, OfPositions, forces_of, plan_of, run
 from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, Gradients, Step, Tangents,
                                Transition, WorldStatus, mirrored)
 
@@ -22,7 +22,7 @@ WorldPair = Union[int, "tuple[str | int, str | int]"]  # of distances: a candida
 GAP_MOST = 0.045  # of meshes that do as clouds is below
 SINKING_MOST = 0.01  # of the smaller body's diagonal
 
-__all__ = ["Distances", "GivenContacts", "Gradients", "Scene", "Start", "Step", "Tangents", "Transition", "WorldContacts", "WorldStatus"]
+__all__ = ["Distances", "Forces", "GivenContacts", "Gradients", "Scene", "Start", "Step", "Tangents", "Transition", "WorldContacts", "WorldStatus"]
 
 
 class WorldContacts(NamedTuple):
@@ -78,7 +78,8 @@ class Scene(Owner):
     nq, nv, nu              positions, velocities, controls of a world
     links, pairs, contacts  how many there are, pairs that are listed; contacts: slots of these together, of springs
                             one a pair
-    bodies, candidates      see there; how many kinds of candidates and how many trees of links there are: kinds, trees
+    bodies, candidates      see there; how many candidates, kinds of these and trees of links there are: candidate_count,
+                            kinds, trees
     parameters              columns of friction and of stiffness: the listed pairs, then the bodies that are in automatic
                             ones, by their numbers. What of automatic pairs is suspicious is warned about
     timestep                [s]
@@ -119,7 +120,7 @@ class Scene(Owner):
         self.trees: int = info.trees
         self._starts: int = info.starts
         self._bodies: int = info.bodies
-        self._candidates: int = info.candidates
+        self.candidate_count: int = info.candidates
         if info.cloud_gap > GAP_MOST:
             warn(renamed(f"{name}: links[{info.cloud_link}].bodies[{info.cloud_body}]: the field of its cloud is up to "
                  f"{100 * info.cloud_gap:.2g} % of its diagonal off, at its faces or in its hollows: "
@@ -168,9 +169,9 @@ class Scene(Owner):
     def candidates(self) -> np.ndarray[Any, Any]:
         """Of each pair that may collide the numbers of its bodies, (candidates, 2): the listed pairs, then the automatic
         ones. Errors: abut.Error where a listed pair has no bodies."""
-        found = np.empty((self._candidates, 2), np.int64)
+        found = np.empty((self.candidate_count, 2), np.int64)
         a, b = ffi.new("size_t *"), ffi.new("size_t *")
-        for i in range(self._candidates):
+        for i in range(self.candidate_count):
             check(lib.abut_get_candidate(self.handle, i, a, b))
             found[i] = a[0], b[0]
         return found
@@ -201,14 +202,14 @@ class Scene(Owner):
     def _select(self, pairs: Sequence[WorldPair] | None, smooth: bool, temperature: float) -> OfPositions:
         """The distances of pairs, as `distances` is given them."""
         if pairs is None:
-            count, of = self._candidates, [(i, i) for i in range(self._candidates)]
+            count, of = self.candidate_count, [(i, i) for i in range(self.candidate_count)]
             return OfPositions(self, count, tuple(of), smooth, temperature)
         names, of = self.link_names, []
         links = np.sort(self.bodies[self.candidates, 0]) if len(pairs) else np.empty((0, 2), np.int64)
         for i, pair in enumerate(pairs):
             if isinstance(pair, (int, np.integer)):
-                if not 0 <= pair < self._candidates:
-                    raise ValueError(f"there is no candidate {pair} of {self._candidates}")
+                if not 0 <= pair < self.candidate_count:
+                    raise ValueError(f"there is no candidate {pair} of {self.candidate_count}")
                 of.append((int(pair), i))
                 continue
             a, b = (self._link(link, names) for link in pair)
@@ -253,6 +254,38 @@ class Scene(Owner):
         if batch.failures:
             warn_of_failures(self.context, batch.failures)
         return Distances(made[0], self.map("gradient_from_tangent", own[..., None, :], made[1]))
+
+    def _signs(self, pairs: Sequence[WorldPair] | None) -> np.ndarray[Any, Any]:
+        """For each pair and each candidate 1 where the candidate is of the pair, -1 where its bodies are the other way round,
+        else 0: (pairs, candidates)."""
+        if pairs is None:
+            return np.eye(self.candidate_count, dtype=self.context.dtype)
+        of, names = self._select(pairs, True, 0.0), self.link_names
+        signs = np.zeros((of.pairs, self.candidate_count), self.context.dtype)
+        links = self.bodies[self.candidates, 0]
+        for candidate, i in of.candidates:
+            pair = pairs[i]
+            turned = not isinstance(pair, (int, np.integer)) and links[candidate, 0] != self._link(pair[0], names)
+            signs[i, candidate] = -1 if turned else 1
+        return signs
+
+    def contact_forces(self, q: Array, v: Array, u: Array | None = None, pairs: Sequence[WorldPair] | None = None, *,
+                       threshold: float = 0.0, w: Array | None = None, mass_scale: Array | None = None,
+                       friction: Array | None = None, stiffness: Array | None = None, gravity: Array | None = None,
+                       springs: Array | None = None, contacts: GivenContacts | None = None) -> Forces:
+        """What contacts push links with, and bodies of pairs each other, in the step that would start at q, v and u.
+
+        pairs      as of distances: each the number of one of `candidates`, or two links. Of two links the forces of all
+                   candidates between them are summed up, on the first one. None: all candidates, on their first bodies
+        threshold  [N] of the sum of a pair's normal forces, above which it touches
+        All else as of step. Forces are those of the scene's contact law: with soft contacts and springs at the state, with
+        hard ones impulses of the step by its length. Contacts of soft laws begin a little before bodies touch. abut.torch and
+        abut.jax have gradients of them with soft contacts. Errors: as of step; abut.Error, also of springs between clouds.
+        """
+        signs = self._signs(pairs)
+        made = self.step(q, v, u, w=w, mass_scale=mass_scale, friction=friction, stiffness=stiffness, gravity=gravity,
+                         springs=springs, contacts=contacts, want=("link_forces", "pair_forces", "pair_normals"))
+        return forces_of(made._asdict(), signs, threshold)
 
     def near(self, q: Array) -> np.ndarray[Any, Any]:
         """Pairs that may touch in worlds at positions q (..., nq), those that a step looks at: of all others no contact
@@ -361,7 +394,8 @@ class Scene(Owner):
                     the place of its own and of friction; None: the scene's
         contacts    GivenContacts in place of the bodies'
         want        of "mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy",
-                    "momentum", "status_step", "counts", "fast_links" and, of kept states, "energy_record"; they cost a copy each
+                    "momentum", "status_step", "counts", "fast_links", "link_forces", "pair_forces", "pair_normals" and, of
+                    kept states, "energy_record"; they cost a copy each
         Errors: ValueError for shapes and dtypes; abut.Error. What becomes of a world is told by its
         status.
         """
@@ -377,6 +411,7 @@ class Scene(Owner):
             contacts: GivenContacts | None = None, q_bar: Array | None = None,
             v_bar: Array | None = None, q_record_bar: Array | None = None,
             v_record_bar: Array | None = None, acceleration_bar: Array | None = None,
+            link_forces_bar: Array | None = None, pair_forces_bar: Array | None = None,
             wrt: Sequence[str] = ("q", "v", "u"), made: Step | None = None,
             escape: bool = False) -> Gradients:
         """Gradients of the sum of a step's outputs times these cotangents, by what the step was given.
@@ -384,6 +419,8 @@ class Scene(Owner):
         q_bar, v_bar                (..., nq), (..., nv) of the state after all steps; None is 0
         q_record_bar, v_record_bar  (..., K, nq), (..., K, nv) of states kept on the way
         acceleration_bar            (..., nv) of the last step's acceleration
+        link_forces_bar, pair_forces_bar
+                                    (..., links, 6), (..., candidates, 3) of what contacts push with there; soft contacts alone
         wrt      of "q", "v", "u" (also of controls), "mass_scale", "friction", "stiffness", "gravity",
                  "springs"; of contacts that are given, and of one step, also "p", "d", "n", "activity"
         made     what step gave for the same; where it is None and q's cotangents need it, it is
@@ -395,7 +432,7 @@ class Scene(Owner):
         derivatives. Where a world has stopped, its gradients are 0.
         """
         bars = {"q": q_bar, "v": v_bar, "q_record": q_record_bar, "v_record": v_record_bar,
-                "acceleration": acceleration_bar}
+                "acceleration": acceleration_bar, "link_forces": link_forces_bar, "pair_forces": pair_forces_bar}
         if all(bar is None for bar in bars.values()):
             raise ValueError(f"a cotangent is needed: {', '.join(name + '_bar' for name in bars)}")
         if not record and not (q_record_bar is None and v_record_bar is None):

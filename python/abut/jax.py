@@ -28,13 +28,13 @@ from abut._jax_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._jax_closest import Closest, closest
 from abut._jax_positions import distances, poses
 from abut._jax_shapes import shaped
-from abut._jax_worlds import rollout, step
+from abut._jax_worlds import contact_forces, rollout, step
 from abut._pair import Pair
-from abut._table import CALLS, OfPairs, Plan, refuse, renamed
+from abut._table import CALLS, Forces, OfPairs, Plan, refuse, renamed
 from abut._xla import (Given, along_gradients, along_linear, bind, check_precision, ended, make, of_linear, poses_of,
                        transposed_by)
 
-__all__ = ["Ccd", "CcdQueries", "Closest", "ccd", "ccd_queries", "closest", "contacts", "distances", "poses", "reduce", "rollout",
+__all__ = ["Ccd", "CcdQueries", "Closest", "Forces", "ccd", "ccd_queries", "closest", "contact_forces", "contacts", "distances", "poses", "reduce", "rollout",
            "step"]
 
 Shapes = Optional[Mapping[str, Any]]

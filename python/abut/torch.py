@@ -30,16 +30,16 @@ from torch import Tensor
 from abut._arrays import check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, VALUES, Pairs, _list_of
 from abut._pair import Pair
-from abut._table import OfPairs
+from abut._table import Forces, OfPairs
 from abut._torch import Numbered, apply, reduced
 from abut._torch_arrays import check_poses, of_one_batch, rows_of
 from abut._torch_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._torch_closest import Closest, closest
 from abut._torch_positions import distances, poses
 from abut._torch_shapes import shaped
-from abut._torch_worlds import Step, rollout, step
+from abut._torch_worlds import Step, contact_forces, rollout, step
 
-__all__ = ["Ccd", "CcdQueries", "Closest", "Contacts", "Step", "WeighedContacts", "ccd", "ccd_queries", "closest", "contacts",
+__all__ = ["Ccd", "CcdQueries", "Closest", "Contacts", "Forces", "Step", "WeighedContacts", "ccd", "ccd_queries", "closest", "contact_forces", "contacts",
            "distances", "poses", "reduce", "rollout", "step"]
 
 

@@ -34,6 +34,8 @@ enum {
   IN_STATE_BAR,
   IN_RECORD_BAR,
   IN_ACCELERATION_BAR,
+  IN_LINK_FORCES_BAR,
+  IN_PAIR_FORCES_BAR,
   /* The first three are the state from which the next step starts, and so the answer after the
    * last. */
   OUT_Q,
@@ -50,6 +52,9 @@ enum {
   OUT_ACCELERATION,
   OUT_CONSTRAINT,
   OUT_MULTIPLIERS,
+  OUT_LINK_FORCES,
+  OUT_PAIR_FORCES,
+  OUT_PAIR_NORMALS,
   OUT_ENERGY,
   OUT_MOMENTUM,
   OUT_ENERGY_RECORD,
@@ -67,6 +72,7 @@ enum {
   WORLD_ITEM_FIRSTS,    /* (kinds + 1, worlds) ints: the first item of each kind, and the first
                            place in the list below */
   WORLD_ENTRY_LIST,     /* (items) ints: items that have contacts, world by world */
+  WORLD_PUSHES,         /* (items, PUSH_REALS) where forces on links or of pairs are asked for */
   WORLD_ENTRY_SUMS,     /* (items, world_sizes' entry_reals): what the contacts of entries add up
                            to */
   WORLD_ENTRIES,        /* (worlds, ENTRIES_INTS) ints: where a world's entries are in that list */

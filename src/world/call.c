@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE 0xab071502u
+#define COOKIE 0xab071507u
 #define CHUNK_WORLDS 65535 /* the most worlds of a chunk, as of poses in contact/call_chunk.c */
 #define ALIGNED_WORLDS 128 /* Chunks begin at multiples of this in arrays that lie on a device. */
 
@@ -145,7 +145,7 @@ static void mark_rows(batch_on *on)
                                       WORLD_ITEMS,    WORLD_ENTRY_LIST,     WORLD_ENTRY_SUMS,
                                       WORLD_WORK,     WORLD_ORDER,          WORLD_BARS,
                                       WORLD_BASIS,    WORLD_GROUP_ADJOINT,  WORLD_JACOBIAN,
-                                      WORLD_MATRIX};
+                                      WORLD_MATRIX,   WORLD_PUSHES};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
     on->rows[POOL_OF_WORLDS][rows[i]] = true;
   }
@@ -336,6 +336,9 @@ static void add_arrays(steps_call *c)
   }
   add_wanted(c, "multipliers", OUT_MULTIPLIERS, law_of(c)->slots ? 3 * law_of(c)->slots(c) : 0,
              w->multipliers);
+  add_wanted(c, "link_forces", OUT_LINK_FORCES, 6 * c->scene->def.link_count, w->link_forces);
+  add_wanted(c, "pair_forces", OUT_PAIR_FORCES, 3 * c->scene->def.pair_count, w->pair_forces);
+  add_wanted(c, "pair_normals", OUT_PAIR_NORMALS, c->scene->def.pair_count, w->pair_normals);
   add_wanted(c, "energy", OUT_ENERGY, 2, w->energy);
   add_wanted(c, "momentum", OUT_MOMENTUM, 6, w->momentum);
   add_wanted(c, "energy_record", OUT_ENERGY_RECORD, 2 * kept, kept ? w->energy_record : NULL);
@@ -368,6 +371,7 @@ static abut_status check_steps(const loaded_scene *s, const abut_worlds *w)
   const size_t kept = w->record ? w->steps / w->record : 0;
   TRY(check_row("u", w->controls ? w->steps : 1, s->def.actuator_count));
   TRY(check_row("q_record", kept, (size_t)s->constants.nq));
+  TRY(check_row("pair_forces", w->pair_forces ? s->def.pair_count : 0, 3));
   return check_row("states kept", kept, 2 * (size_t)s->constants.nv); /* a gradient's `record` */
 }
 
@@ -410,6 +414,13 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w, bool in_wo
   }
   if (w->multipliers && !s->def.law->forces) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts have no multipliers");
+  }
+  if (shows_pushes(w) && !s->def.law->pushes) {
+    return fail(ABUT_ERROR_ARGUMENT,
+                "springs between clouds have no forces on links, nor of pairs");
+  }
+  if ((w->pair_forces || w->pair_normals) && w->scenes) {
+    return fail(ABUT_ERROR_ARGUMENT, "forces of pairs are of worlds of one scene");
   }
   if (w->contacts && s->def.capacity) {
     return fail(ABUT_ERROR_ARGUMENT, "a scene with a capacity takes no contacts that are given");

@@ -9,7 +9,7 @@
 #include "world/sweep.h"
 #include <stdlib.h>
 
-#define COOKIE 0xab071502u
+#define COOKIE 0xab071508u
 /* of a segment, from its end on: those of which the stages of RK4 are kept */
 #define STAGED_STEPS ((size_t)16)
 
@@ -83,11 +83,23 @@ abut_status begin_adjoint(const stepping *s, size_t step)
   return add_acceleration(s, step);
 }
 
+/* The solve at the beginning of a step, of whose contacts' forces the caller may give cotangents if
+ * it is the last one. */
+static stepping with_pushes(const stepping *s, size_t step)
+{
+  const abut_worlds_gradients *g = s->call->gradients;
+  stepping at = *s;
+  at.pulls_pushes = (g->link_forces || g->pair_forces) && sizes_of(s)->groups &&
+                    step + 1 == s->call->worlds->steps;
+  return at;
+}
+
 abut_status explicit_step_adjoint(const stepping *s, size_t step, bool is_there)
 {
+  const stepping at = with_pushes(s, step);
   TRY(is_there ? ABUT_SUCCESS : step_tree(s, WORLD_Q, WORLD_V));
   TRY(begin_adjoint(s, step));
-  return solve_adjoint(s);
+  return solve_adjoint(&at);
 }
 
 /* Sets the stages of a step of RK4 aside, or takes them back to WORLD_STAGES, where those of its
@@ -118,6 +130,7 @@ static abut_status rk4_adjoint(const stepping *s, size_t step, size_t end)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
   const size_t one = nq + 3 * nv, width = stages_width(sizes_of(s)), nu = (size_t)sizes_of(s)->nu;
+  const stepping first = with_pushes(s, step);
   TRY(find_stages(s, end - 1 - step));
   TRY(LAUNCH(s->device, KERNEL_WORLD_STAGES_START, world_blocks(s), 1, TABLES(s), REALS(s),
              OF(s, WORLD_STAGES), OF(s, WORLD_STATE_BAR), OF(s, WORLD_ADJOINT),
@@ -129,7 +142,7 @@ static abut_status rk4_adjoint(const stepping *s, size_t step, size_t end)
                OF(s, WORLD_STAGE_BARS), ARG_INT(i), OF(s, WORLD_ADJOINT),
                OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count)));
     TRY(i == 3 ? add_acceleration(s, step) : ABUT_SUCCESS);
-    TRY(solve_adjoint(s));
+    TRY(solve_adjoint(i ? s : &first));
     TRY(i == 3 ? take(s, WORLD_U_BAR, nu, 0, WORLD_U_SUM, nu, 0, nu)
                : take_more(s, WORLD_U_BAR, nu, 0, WORLD_U_SUM, nu, 0, nu));
     TRY(LAUNCH(s->device, KERNEL_WORLD_STAGE_ADJOINT, world_blocks(s), 1, TABLES(s), REALS(s),
@@ -363,6 +376,15 @@ abut_status check_gradients(const steps_call *c)
   if (g->springs && !law->numbers) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are no springs");
   }
+  if ((g->link_forces || g->pair_forces) && !law->pulls_pushes) {
+    return fail(ABUT_ERROR_ARGUMENT,
+                "forces of contacts have gradients with soft contacts, "
+                "\"cone\", and not with \"%s\"",
+                law->word);
+  }
+  if (g->pair_forces && w->scenes) {
+    return fail(ABUT_ERROR_ARGUMENT, "forces of pairs are of worlds of one scene");
+  }
   if (g->record && !w->record) {
     return fail(ABUT_ERROR_ARGUMENT, "cotangents of kept states need `record`");
   }
@@ -380,6 +402,10 @@ void add_gradients(steps_call *c)
   const named_array arrays[] = {
     {"record", IN_RECORD_BAR, kept * 2 * nv, g->record, NULL},
     {"acceleration", IN_ACCELERATION_BAR, nv, g->acceleration, NULL},
+    {"link_forces cotangent", IN_LINK_FORCES_BAR, 6 * c->scene->def.link_count, g->link_forces,
+     NULL},
+    {"pair_forces cotangent", IN_PAIR_FORCES_BAR, 3 * c->scene->def.pair_count, g->pair_forces,
+     NULL},
     {"q gradient", OUT_Q_BAR, nv, NULL, g->q},
     {"v gradient", OUT_V_BAR, nv, NULL, g->v},
     {"u gradient", OUT_U_BAR, w->controls ? w->steps * nu : nu, NULL, g->u},

@@ -164,6 +164,12 @@ abut_status tree_adjoint(const stepping *s, world_buffer acceleration)
                OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, acceleration), PARAMETERS_OF(s),
                OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
   }
+  TRY(s->pulls_pushes && s->call->gradients->link_forces
+        ? LAUNCH(s->device, KERNEL_WORLD_PUSHES_POSES, s->count, 1, TABLES(s), REALS(s),
+                 OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
+                 OF(s, WORLD_ENTRIES), OF(s, WORLD_GOOD), OF(s, WORLD_GROUP_ADJOINT),
+                 OF(s, IN_LINK_FORCES_BAR), OF(s, WORLD_ADJOINT), ARG_INT(s->count))
+        : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT, world_blocks(s), 1, TABLES(s), REALS(s),
                 OF(s, WORLD_Q), OF(s, WORLD_V), OF(s, WORLD_U), PARAMETERS_OF(s),
                 OF(s, WORLD_ROW_ADJOINT), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),

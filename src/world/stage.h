@@ -88,6 +88,7 @@ typedef struct stepping {
   bool again; /* Steps are computed a second time, for a reverse pass: the first time has set what
                  the caller is told, so that statuses only gain bits, and iterations and records
                  stay. */
+  bool pulls_pushes;    /* Cotangents of what contacts push with are of the solve at work. */
   bool keeps_stages;    /* A step of RK4 keeps its stages in WORLD_STAGES, for its derivatives. */
   bool keeps_impacts;   /* What impacts within a step act on is kept, for their derivatives. */
   int *impacts;         /* takes how many of these the world has that has most; NULL: nobody asks */
@@ -196,6 +197,12 @@ abut_status keep_record(const stepping *s, size_t step);
 
 /* Steps a chunk of worlds: the `launch` of calls without derivatives. */
 abut_status steps_launch(batch_on *on, size_t slot, chunk c);
+
+/* Whether the caller asks for what contacts push links with, or bodies of pairs each other. */
+static inline bool shows_pushes(const abut_worlds *w)
+{
+  return w->link_forces || w->pair_forces || w->pair_normals;
+}
 
 /* Whether the call asks for derivatives, so that their kernels and buffers are needed. */
 static inline bool is_differentiated(const steps_call *c)

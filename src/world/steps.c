@@ -109,6 +109,19 @@ abut_status forces_of_pairs(const stepping *s, abut_status (*put)(const stepping
 
 /* Writes the outputs that describe the beginning of the last step, while its tree and its answers
  * are there. */
+/* Adds up what the contacts of items push with, on links and of pairs. */
+static abut_status show_pushes(const stepping *s)
+{
+  const abut_worlds *w = s->call->worlds;
+  TRY(items_of(s)->count ? law_of(s->call)->pushes(s) : ABUT_SUCCESS);
+  return LAUNCH(s->device, KERNEL_WORLD_PUSHES, s->count, 1, TABLES(s), REALS(s),
+                OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
+                OF(s, WORLD_ENTRIES), OF(s, WORLD_PUSHES), OF(s, OUT_STATUS),
+                ARG_INT(w->link_forces != NULL), OF(s, OUT_LINK_FORCES),
+                ARG_INT(w->pair_forces != NULL), OF(s, OUT_PAIR_FORCES),
+                ARG_INT(w->pair_normals != NULL), OF(s, OUT_PAIR_NORMALS), ARG_INT(s->count));
+}
+
 static abut_status show_all(const stepping *s)
 {
   const abut_worlds *w = s->call->worlds;
@@ -121,6 +134,7 @@ static abut_status show_all(const stepping *s)
   TRY(show(s, n->at_bias, nv, OUT_BIAS, w->bias));
   TRY(show(s, n->at_unheld, nv, OUT_SMOOTH, w->smooth));
   TRY(w->multipliers ? law_of(s->call)->forces(s) : ABUT_SUCCESS);
+  TRY(shows_pushes(w) ? show_pushes(s) : ABUT_SUCCESS);
   if (w->energy || w->momentum) {
     TRY(energy(s, OUT_Q, OUT_V));
   }

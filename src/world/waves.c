@@ -135,6 +135,7 @@ static void bytes_of_item(const steps_call *c, const world_sizes *n, size_t real
   bytes[WORLD_ITEMS] = ITEM_INTS * sizeof(int);
   bytes[WORLD_ENTRY_LIST] = sizeof(int);
   bytes[WORLD_ENTRY_SUMS] = (size_t)n->entry_reals * real;
+  bytes[WORLD_PUSHES] = shows_pushes(c->worlds) ? PUSH_REALS * real : 0;
   if (goes_back(c)) {
     bytes[WORLD_GROUP_ADJOINT] = GROUP_ADJOINT * real;
     bytes[WORLD_BASIS] = times_basis(c, n) * GROUP_ADJOINT * real;
@@ -149,8 +150,8 @@ static void bytes_of_contact(const steps_call *c, size_t real, size_t bytes[POOL
   bytes[WORLD_BARS] = goes_back(c) ? BAR_PLANES * real : 0;
 }
 
-static const world_buffer item_buffers[] = {WORLD_ITEMS, WORLD_ENTRY_LIST, WORLD_ENTRY_SUMS,
-                                            WORLD_GROUP_ADJOINT, WORLD_BASIS};
+static const world_buffer item_buffers[] = {WORLD_ITEMS,  WORLD_ENTRY_LIST,    WORLD_ENTRY_SUMS,
+                                            WORLD_PUSHES, WORLD_GROUP_ADJOINT, WORLD_BASIS};
 static const world_buffer contact_buffers[] = {WORLD_CONTACTS, WORLD_CONTACT_PLACES, WORLD_SLOTS,
                                                WORLD_BARS};
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

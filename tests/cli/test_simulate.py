@@ -341,6 +341,35 @@ def test_worlds_that_stop():
     check(len(z) == 401 and z[-1] == z[19] and z[-1] <= 4.96, f"height: {z[-1]}")
 
 
+def test_readings():
+    """Poses of links are the states', distances go down with the stone, and forces bear what lies there."""
+    simulate("fall.scene.json -o read.npz --steps 8 --record 4 --worlds 2 --link-poses", err="")
+    laid_out("read.npz", f"link_pose {TYPE} 3 2 2 7")
+    poses, q = read("read.npz", "link_pose"), read("read.npz", "q")
+    for k in range(3 * 2):
+        near(poses[14 * k:14 * k + 7], q[8 * k:8 * k + 7], 1e-6, "the stone's pose")
+        near(poses[14 * k + 7:14 * k + 14], [q[8 * k + 7], 0, 0, 1, 0, 0, 0], 1e-6, "the cart's pose")
+    simulate("rest.scene.json -o pushed.npz --steps 300 --record 150 --worlds 2 --forces --distances", err="")
+    laid_out("pushed.npz", f"distance {TYPE} 3 2 1", f"link_force {TYPE} 3 2 2 6", f"pair_force {TYPE} 3 2 1 3",
+             f"pair_normal {TYPE} 3 2 1")
+    weight = 500 * 0.3 * 0.2 * 0.2 * 9.81
+    forces = read("pushed.npz", "link_force")[-24:]
+    near(forces[:3], [0, 0, -weight], 0.02 * weight, "the force on the floor")
+    near(forces[6:9], [0, 0, weight], 0.02 * weight, "the force on the box")
+    near(read("pushed.npz", "pair_force")[-3:], [0, 0, weight], 0.02 * weight, "the pair's force")
+    near(read("pushed.npz", "pair_normal")[-1:], [weight], 0.02 * weight, "the pair's normal force")
+    check(all(abs(d) < 0.005 for d in read("pushed.npz", "distance")), "distances of what lies on the floor")
+    simulate("fall.scene.json -o driven.npz --steps 4 --controls each.npz --worlds 2 --steps 40 --record 20 --forces", err="")
+    all_are("driven.npz", "link_force", 0, 3 * 2 * 2 * 6)
+    wrong("a scene whose contacts are springs has no distances of pairs",
+          f"simulate clouds.scene.json -o x.npz --steps 1 --distances {ON}")
+    wrong("springs between clouds have no forces on links, nor of pairs",
+          f"simulate clouds.scene.json -o x.npz --steps 1 --forces {ON}")
+    usage("a folder of results has states: --distances, --forces and --link-poses write an .npz",
+          "simulate fall.scene.json -o folder/ --steps 1 --forces")
+    absent("x.npz")
+
+
 def test_contacts():
     simulate(REST, out="kept with [0-9]+ contacts in all")
     all_are("rest.npz", "contact_count", 4, 6)

@@ -11,7 +11,7 @@
 /* Of balls the classes of rows are no matter of rounding, which devices differ in. */
 #define HARD_BALLS ABUT_TEST_SCENES "/two-balls-hard.scene.json"
 
-enum { NQ = 15, NV = 13, STEPS = 3, LINKS = 4 };
+enum { NQ = 15, NV = 13, STEPS = 3, LINKS = 4, PAIRS = 2 };
 
 typedef struct start {
   double q[POSES * NQ], v[POSES * NV], u[POSES * STEPS], mass_scale[POSES * LINKS];
@@ -27,7 +27,8 @@ static abut_status start_worlds(abut_scene scene, start *s)
   if (status != ABUT_SUCCESS) {
     return status;
   }
-  REQUIRE(info.nq == NQ && info.nv == NV && info.nu == 1 && info.links == LINKS);
+  REQUIRE(info.nq == NQ && info.nv == NV && info.nu == 1 && info.links == LINKS &&
+          info.candidates == PAIRS);
   status = abut_get_scene_start(scene, q);
   for (size_t i = 0; i < POSES; ++i) {
     memcpy(&s->q[i * NQ], q, sizeof q);
@@ -99,6 +100,8 @@ static abut_status roll(abut_scene scene, answer *out)
   w.iterations = room(out, POSES, sizeof(uint32_t), -1.0);
   w.mass = room(out, POSES * NV * NV, sizeof(double), -1.0);
   w.constraint = room(out, POSES * NV, sizeof(double), -1.0);
+  w.link_forces = room(out, POSES * LINKS * 6, sizeof(double), -1.0);
+  w.pair_normals = room(out, POSES * PAIRS, sizeof(double), -1.0);
   const abut_status done = abut_step_worlds(scene, &w);
   out->failures = w.failures;
   return done == ABUT_SUCCESS ? step_given(scene, &s, out) : done;
@@ -111,6 +114,7 @@ static abut_status go_back(abut_scene scene, answer *out)
   static double bars[POSES * 2 * NV];
   abut_worlds w = abut_default_worlds();
   abut_worlds_gradients g = abut_default_worlds_gradients();
+  abut_scene_info info = {.hard = true};
   const abut_status status = start_worlds(scene, &s);
   if (status != ABUT_SUCCESS) {
     return status;
@@ -127,6 +131,8 @@ static abut_status go_back(abut_scene scene, answer *out)
   w.mass_scale = s.mass_scale;
   w.status = room(out, POSES, sizeof(uint32_t), -1.0);
   g.state = bars;
+  CHECK_OK(abut_get_scene_info(scene, &info));
+  g.link_forces = info.hard ? NULL : bars; /* as many numbers: 6 LINKS are below 2 NV */
   g.q = room(out, POSES * NV, sizeof(double), -1.0);
   g.v = room(out, POSES * NV, sizeof(double), 1e-6);
   g.u = room(out, POSES * STEPS, sizeof(double), 1e-6);

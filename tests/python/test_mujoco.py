@@ -57,6 +57,32 @@ def test_poses(name, context):
         np.testing.assert_allclose(signs * poses[:, 3:], data.xquat[1:], atol=1e-12)
 
 
+STACK = """<mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>
+ <body name="box" pos="0 0 0.1"><freejoint/><geom type="box" size="0.2 0.15 0.1" density="500"/></body>
+ <body name="lid" pos="0.05 0.02 0.25"><freejoint/><geom type="box" size="0.1 0.08 0.05" density="500"/></body>
+ <body name="ball" pos="1 0 0.1"><freejoint/><geom type="sphere" size="0.1" density="500"/></body></worldbody></mujoco>"""
+
+
+def test_contact_forces(context):
+    """At rest: the forces of MuJoCo's cfrc_ext, and their moments about centres of mass by its contacts."""
+    model = mujoco.MjModel.from_xml_string(STACK)
+    data = mujoco.MjData(model)
+    scene = quiet(abut.from_mujoco, model, context)
+    s = scene.step(model.qpos0, np.zeros(model.nv), steps=600)
+    f = scene.contact_forces(s.q, s.v, w=s.w, pairs=[("lid", "box"), ("box", "world"), ("lid", "ball")])
+    for _ in range(600):
+        mujoco.mj_step(model, data)
+    mujoco.mj_rnePostConstraint(model, data)
+    links = [scene.link_names.index(model.body(i).name) for i in range(1, model.nbody)]
+    wanted = data.cfrc_ext[1:, 3:]
+    weight = 9.81 * model.body_mass.max()
+    np.testing.assert_allclose(f.link[links, :3], wanted, atol=2e-3 * weight)
+    np.testing.assert_allclose(f.link[links, 3:], 0, atol=2e-3 * weight * 0.1)  # nothing turns
+    lid = 9.81 * model.body("lid").mass[0]
+    np.testing.assert_allclose(f.pair[:, 2], [lid, 9.81 * model.body("box").mass[0] + lid, 0], atol=2e-3 * weight)
+    assert f.touching.tolist() == [True, True, False]
+
+
 @pytest.mark.parametrize("name", ALONE)
 def test_moves_as_mujoco(name, context):
     """States after a second, to rounding, where nothing touches. MuJoCo damps as scenes do: by Euler's method, or RK4."""

@@ -543,14 +543,18 @@ ADJOINT_KERNEL void world_multipliers(
 // One work-item finds the cotangents of the contacts of one of `count` items from `first` on, in
 // `bars`, where the planes (BAR_PLANES, plane) of an item's contacts lie as in the pool, and those
 // of their group, group_adjoint (items, GROUP_ADJOINT). The twist under the multiplier is the one
-// that y (worlds, nv) gives, or, where `basis` is at least 0, that unit twist.
+// that y (worlds, nv) gives, or, where `basis` is at least 0, that unit twist. With y comes the
+// twist of cotangents of what contacts push with, where these are there and the world has a factor,
+// good (worlds); it comes by itself where `basis` is below -1.
 ADJOINT_KERNEL void world_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                            GLOBAL const real *reals, GLOBAL const real *parameters,
                                            int shared, GLOBAL const real *scratch,
                                            GLOBAL const real *contacts, GLOBAL const int *items,
                                            GLOBAL const int *list, GLOBAL const int *entries,
-                                           GLOBAL const real *y, int basis, int first,
-                                           GLOBAL real *work, GLOBAL real *bars,
+                                           GLOBAL const real *y, int basis, int with_links,
+                                           GLOBAL const real *link_bars, int with_pairs,
+                                           GLOBAL const real *pair_bars, GLOBAL const int *good,
+                                           int first, GLOBAL real *work, GLOBAL real *bars,
                                            GLOBAL real *group_adjoint, int at, int count)
 {
   const int item = first + (int)get_global_id(0);
@@ -561,12 +565,16 @@ ADJOINT_KERNEL void world_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL c
   const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list,
                              entries, work, world);
   const newton_group g = newton_group_of(&s, item);
+  const push_bars pushed = push_bars_of(with_links, link_bars, with_pairs, pair_bars);
   real twist[6];
-  if (basis < 0) {
+  if (basis == -1) {
     group_twist(&s, &g, ROW(y, world, n->nv), twist);
   }
-  for (int i = 0; i < 6 && basis >= 0; ++i) {
+  for (int i = 0; i < 6 && basis != -1; ++i) {
     twist[i] = i == basis ? R(1.0) : R(0.0);
+  }
+  if (basis < 0 && good[world]) {
+    push_twist(&s, &g, &pushed, twist);
   }
   group_pull(&s, &g, twist, newton_vector(&s, VECTOR_ACC), ROW(bars, g.item[ITEM_AT], BAR_PLANES),
              ROW(group_adjoint, at + item, GROUP_ADJOINT));

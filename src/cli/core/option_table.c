@@ -89,6 +89,8 @@ const option_entry option_table[OPTION_COUNT] = {
      "of --by shape: each pose's instead of the sum over all, or of one direction for\n"
      "                             all",
      NULL, 0},
+  [OPTION_DISTANCES] = {"distances", NULL, 0, COMMAND_SIMULATE,
+                        "also the distance of each pair in every kept state", NULL, 0},
   [OPTION_EDGES] =
     {"edges", "K|auto", 0, COMMAND_CONTACTS,
      "edges that are kept of each body, 1 to 65536; auto: as many as `suggest` finds\n"
@@ -119,6 +121,8 @@ const option_entry option_table[OPTION_COUNT] = {
      "hold in view what each picture shows, not the whole way; of --by shape: meshes\n"
      "                             move along with their fields",
      NULL, 0},
+  [OPTION_FORCES] = {"forces", NULL, 0, COMMAND_SIMULATE,
+                     "also what contacts push links with in every kept state", NULL, 0},
   [OPTION_FRAMES] = {"frames", "N", 0, COMMAND_FILM, "pictures on a sheet (12)", NULL, 0},
   [OPTION_FROM] = {"from", "P0", 0, COMMAND_CCD,
                    "poses of both bodies at time 0, as --poses of contacts", NULL, 0},
@@ -159,6 +163,8 @@ const option_entry option_table[OPTION_COUNT] = {
                     "lane width of the kernels: 1, 4, 8 or 16 (measured for the device)", NULL, 0},
   [OPTION_LEVEL] = {"level", "L", 0, COMMAND_CLOSEST,
                     "of --jacobian gumbel: how often neighbouring vertices are added (1)", NULL, 0},
+  [OPTION_LINK_POSES] = {"link-poses", NULL, 0, COMMAND_SIMULATE,
+                         "also the pose of each link in every kept state", NULL, 0},
   [OPTION_LIST_PAIRS] = {"list-pairs", NULL, 0, COMMAND_IMPORT,
                          "list all pairs, rather than have the scene find them by itself", NULL, 0},
   [OPTION_LISTEN] =

@@ -8,7 +8,7 @@
 /* A slot has so many pools, because a call may need so many runs of kernels beside each other. */
 #define BUFFER_POOLS 2
 /* A pool has so many buffers, which each operation numbers for itself. */
-#define POOL_BUFFERS 168
+#define POOL_BUFFERS 176
 
 typedef struct buffer_pool {
   buffer *buffers[POOL_BUFFERS];

@@ -193,6 +193,14 @@ static abut_status forces(const stepping *s)
   return forces_of_pairs(s, put_forces);
 }
 
+static abut_status pushes(const stepping *s)
+{
+  const size_t items = items_of(s)->count;
+  return LAUNCH(s->device, KERNEL_WORLD_ITEM_PUSHES, items, 1, TABLES(s), REALS(s),
+                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_WORK),
+                OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSHES), ARG_INT(items));
+}
+
 /* ---- derivatives ---- */
 
 /* Leaves in WORLD_WORK the factor of the Hessian H at the acceleration (section 10). */
@@ -217,27 +225,49 @@ static abut_status multipliers(const stepping *s, bool with_basis)
                 ARG_INT(s->count));
 }
 
-/* Makes the cotangents of a wave's contacts and of their groups. The groups' relative twists are
- * those under the multipliers where `basis` is -1, else unit twist `basis`. */
-static abut_status pull(const stepping *s, const item_wave *w, int basis, const group_rows *to)
+#define BY_MULTIPLIERS (-1)
+#define BY_PUSHES (-2)
+
+/* Makes the cotangents of the contacts of `count` items from `first` on, and of their groups. The
+ * groups' relative twists are those under the multipliers, and of cotangents of what contacts push
+ * with if there are any, where `basis` is BY_MULTIPLIERS; only the latter where it is BY_PUSHES;
+ * else unit twist `basis`. */
+static abut_status pull(const stepping *s, size_t first, size_t count, int basis,
+                        const group_rows *to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, w->rows.count, 1, TABLES(s), REALS(s),
+  const abut_worlds_gradients *g = s->pulls_pushes ? s->call->gradients : NULL;
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, count, 1, TABLES(s), REALS(s),
                 PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_MULTIPLIERS),
-                ARG_INT(basis), ARG_INT(w->rows.first), OF(s, WORLD_WORK), OF(s, WORLD_BARS),
-                ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(w->rows.count));
+                ARG_INT(basis), ARG_INT(g && g->link_forces), OF(s, IN_LINK_FORCES_BAR),
+                ARG_INT(g && g->pair_forces), OF(s, IN_PAIR_FORCES_BAR), OF(s, WORLD_GOOD),
+                ARG_INT(first), OF(s, WORLD_WORK), OF(s, WORLD_BARS), ARG_BUFFER(to->groups),
+                ARG_INT(to->at), ARG_INT(count));
 }
 
 static abut_status pull_multipliers(const stepping *s, const item_wave *w, size_t number,
                                     const group_rows *to)
 {
   (void)number;
-  return pull(s, w, -1, to);
+  return pull(s, w->rows.first, w->rows.count, BY_MULTIPLIERS, to);
+}
+
+/* Adds to the cotangent of the acceleration what those of contacts' forces ask of it. */
+static abut_status pull_pushes(const stepping *s)
+{
+  const group_rows to = group_rows_of(s);
+  const size_t items = items_of(s)->count;
+  TRY(items ? pull(s, 0, items, BY_PUSHES, &to) : ABUT_SUCCESS);
+  return LAUNCH(s->device, KERNEL_WORLD_PUSHES_ACCELERATION, s->count, 1, TABLES(s), REALS(s),
+                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_WORK),
+                OF(s, WORLD_GOOD), OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ACCELERATION_BAR),
+                ARG_INT(s->count));
 }
 
 static abut_status contacts_adjoint(const stepping *s)
 {
   const group_rows to = group_rows_of(s);
   TRY(factor(s));
+  TRY(s->pulls_pushes ? pull_pushes(s) : ABUT_SUCCESS);
   TRY(multipliers(s, false));
   return waves_adjoint(s, &to, 1, pull_multipliers);
 }
@@ -245,7 +275,7 @@ static abut_status contacts_adjoint(const stepping *s)
 static abut_status pull_twist(const stepping *s, const item_wave *w, size_t number,
                               const group_rows *to)
 {
-  return pull(s, w, (int)number, to);
+  return pull(s, w->rows.first, w->rows.count, (int)number, to);
 }
 
 /* Contacts see of the multipliers only the relative twist that these give their group's links, and
@@ -289,6 +319,8 @@ const contact_law cone_law = {
   .find_contacts = find_contacts_of_pairs,
   .solve = solve,
   .forces = forces,
+  .pushes = pushes,
+  .pulls_pushes = true,
   .step_adjoint = explicit_step_adjoint,
   .contacts_adjoint = contacts_adjoint,
   .jacobian = jacobian_by_twists,

@@ -135,6 +135,10 @@ struct contact_law {
    * steps_call.in_world says. NULL: multipliers are refused. */
   abut_status (*forces)(const stepping *s);
 
+  /* Writes to WORLD_PUSHES what the contacts of each item of the last `solve` push with. NULL:
+   * forces on links and of pairs are refused. */
+  abut_status (*pushes)(const stepping *s);
+
   /* Writes to OUT_INVERSE the forces by which actuators would make the accelerations at IN_A, after
    * `solve`. NULL: that is refused. */
   abut_status (*inverse)(const stepping *s, world_buffer q, world_buffer v);
@@ -148,6 +152,7 @@ struct contact_law {
                           beginning any more. */
 
   /* ---- derivatives: needed unless `check_kind` refuses calls that ask for any ---- */
+  bool pulls_pushes; /* Its contacts_adjoint takes cotangents of what contacts push with. */
   bool escapes;      /* abut_worlds_gradients' `escape` means something to it. */
   bool keeps_guess;  /* The reverse pass solves a step again from the same start, and so needs
                         WORLD_W. */

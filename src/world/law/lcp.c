@@ -229,6 +229,13 @@ static abut_status forces(const stepping *s)
   return forces_of_pairs(s, put_forces);
 }
 
+static abut_status pushes(const stepping *s)
+{
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_PUSHES, s->count, 1, ARG_BUFFER(s->tables->head),
+                REALS(s), ENTRIES(s), OF(s, HARD_CHOICE), OF(s, HARD_F), OF(s, OUT_STATUS),
+                OF(s, WORLD_PUSHES), ARG_INT(s->count));
+}
+
 const contact_law lcp_law = {
   .word = "lcp",
   .integrators = INTEGRATOR_BIT(INTEGRATOR_EULER),
@@ -253,6 +260,7 @@ const contact_law lcp_law = {
   .keeps_slots = true,
   .solve = solve,
   .forces = forces,
+  .pushes = pushes,
   .escapes = true,
   .keeps_guess = true,
   .basis_by_dof = true,

@@ -93,6 +93,13 @@ static abut_status forces(const stepping *s)
   return forces_of_pairs(s, put_forces);
 }
 
+static abut_status pushes(const stepping *s)
+{
+  const size_t items = items_of(s)->count;
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_PUSHES, items, 1, SPRINGS(s), CONTACTS(s),
+                OF(s, WORLD_PUSHES), ARG_INT(items));
+}
+
 /* ---- derivatives ---- */
 
 /* Makes the cotangents of the contacts of `count` items from `first` on, and of their groups. The
@@ -257,6 +264,7 @@ const contact_law spring_contacts_law = {
   .find_contacts = find_contacts_of_pairs,
   .solve = solve,
   .forces = forces,
+  .pushes = pushes,
   .inverse = spring_inverse,
   .implicit = implicit,
   .watches_energy = true,

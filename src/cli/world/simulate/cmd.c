@@ -344,6 +344,7 @@ static exit_code write(const simulation *s)
   if (s->contacts) {
     add_contacts(&l, s->contacts, s);
   }
+  add_readings(&l, s);
   return outputs_write(&l, &s->worlds.session, s->worlds.o);
 }
 
@@ -402,6 +403,10 @@ static exit_code run_in_folder(simulation *s, const options *o)
   if (o->value[OPTION_CONTACTS]) {
     return usage_error(o->command, "a folder of results has states: --contacts writes an .npz");
   }
+  if (asks_readings(o)) {
+    return usage_error(o->command, "a folder of results has states: --distances, --forces and "
+                                   "--link-poses write an .npz");
+  }
   CLI_TRY(worlds_open_blocks(&s->worlds, o));
   folder_run_worlds(&r, o, s->worlds.all);
   return folder_run_blocks(&r);
@@ -441,6 +446,7 @@ static exit_code run(simulation *s, const options *o, kept_contacts *contacts)
     s->contacts = contacts;
     CLI_TRY(find_contacts(contacts, s));
   }
+  CLI_TRY(find_readings(s));
   CLI_TRY(write(s));
   if (sums_up(o)) {
     summarise(s);
@@ -455,6 +461,7 @@ exit_code cmd_simulate(const options *o)
   const exit_code code = run(&s, o, &contacts);
   free_memory(&s);
   free_contacts(&contacts);
+  free_readings(&s.read);
   worlds_close(&s.worlds);
   return code;
 }

@@ -18,6 +18,14 @@ typedef struct kept_contacts {
   uint32_t *bodies; /* (list.count, 2) of such a scene, by their numbers; else NULL */
 } kept_contacts;
 
+/* What is read of kept states, as far as it is asked for; else NULL. */
+typedef struct readings {
+  void *poses;                                    /* (rows, worlds, links, 7) */
+  void *distances;                                /* (rows, worlds, candidates) */
+  void *link_forces, *pair_forces, *pair_normals; /* (rows, worlds, links, 6), (rows, worlds,
+                                                     candidates, 3), (rows, worlds, candidates) */
+} readings;
+
 typedef struct simulation {
   worlds worlds;
   size_t record, rows; /* every so many steps a state is kept; how many are, with start and end */
@@ -32,11 +40,19 @@ typedef struct simulation {
   uint32_t *fast_links, *call_links; /* (worlds, 2) whose ABUT_WORLD_FAST was first, the same */
   double seconds;
   const kept_contacts *contacts; /* or NULL */
+  readings read;
 } simulation;
 
 /* Finds them where the links are then. Free them after a failure, too. */
 exit_code find_contacts(kept_contacts *c, const simulation *s);
 void free_contacts(kept_contacts *c);
 void add_contacts(outputs *l, const kept_contacts *c, const simulation *s);
+
+/* Whether an option asks for them. */
+bool asks_readings(const options *o);
+/* Reads them of all kept states. Free them after a failure, too. */
+exit_code find_readings(simulation *s);
+void free_readings(readings *r);
+void add_readings(outputs *l, const simulation *s);
 
 #endif

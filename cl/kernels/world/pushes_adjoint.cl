@@ -1,0 +1,70 @@
+// Back from cotangents of what contacts push with, beside the way back from accelerations
+// (contacts_adjoint.cl): docs/cone.md, section 10. Forces depend on the acceleration, which gets a
+// cotangent of its own here, and their moments on where centres of mass are.
+
+// One work-item adds to b (worlds, nv), the cotangent of one world's acceleration, what its
+// contacts' forces ask of it: group_adjoint (items, GROUP_ADJOINT) is that of
+// world_contacts_adjoint by their cotangents alone. A world without a factor, good (worlds), has
+// none.
+ADJOINT_KERNEL void world_pushes_acceleration(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+  GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
+  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+  GLOBAL const int *entries, GLOBAL real *work, GLOBAL const int *good,
+  GLOBAL const real *group_adjoint, GLOBAL real *b, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds || !good[world]) {
+    return;
+  }
+  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list,
+                             entries, work, world);
+  for (int entry = 0; entry < s.entry_count; ++entry) {
+    const int item = entry_item(&s, entry);
+    const newton_group g = bare_group(&s, item);
+    GLOBAL const real *by = ROW(group_adjoint, item, GROUP_ADJOINT) + BACK_ACCELERATION;
+    for (int k = 0; k < g.ints[GROUP_DOFS]; ++k) {
+      real column[6], sum = R(0.0);
+      group_column(&s, &g, k, column);
+      for (int i = 0; i < 6; ++i) {
+        sum += column[i] * by[i];
+      }
+      ROW(b, world, n->nv)[mover_at(&s, &g, k)[MOVER_DOF]] += sum;
+    }
+  }
+}
+
+// Between world_entries_adjoint and world_tree_adjoint one work-item adds, in one world, how the
+// links' moments depend on where their centres of mass are; bars (worlds, links, 6).
+ADJOINT_KERNEL void world_pushes_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                       GLOBAL const real *reals, GLOBAL const real *scratch,
+                                       GLOBAL const int *items, GLOBAL const int *list,
+                                       GLOBAL const int *entries, GLOBAL const int *good,
+                                       GLOBAL const real *group_adjoint, GLOBAL const real *bars,
+                                       GLOBAL real *memory, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds || !good[world]) {
+    return;
+  }
+  const world_one o = one_at(scratch, n, world);
+  const back_one k = back_one_at(memory, n, world);
+  GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
+  for (int i = 0; i < own[ENTRIES_COUNT]; ++i) {
+    const int item = list[own[ENTRIES_AT] + i];
+    GLOBAL const int *g =
+      ints + n->at_groups + GROUP_INTS * ROW(items, item, ITEM_INTS)[ITEM_GROUP];
+    for (int side = 0; side < 2; ++side) {
+      const int link = g[side ? GROUP_B : GROUP_A];
+      if (link >= 0) {
+        const vec3_r force =
+          scale3_r(real3(ROW(group_adjoint, item, GROUP_ADJOINT) + BACK_MULTIPLIER + 3),
+                   lane_lit(side ? R(-1.0) : R(1.0)));
+        const vec3_r middle = cross3_r(real3(ROW(bars, world, 6 * n->links) + 6 * link + 3), force);
+        const int at = link_adjoint(n, link) + LINK_BACK_POSE;
+        back_one_add3(&k, at, cross3_r(link_middle(&o, n, reals, link), middle));
+        back_one_add3(&k, at + 3, middle);
+      }
+    }
+  }
+}
