@@ -378,6 +378,7 @@ int main(int argc, char **argv)
     test_gradients(c, "\"cone\": \"pyramidal\"");
     test_gradients(c, "\"integrator\": \"rk4\"");
     test_gradients(c, "\"diagonal\": \"exact\"");
+    test_gradients(c, "\"equalities\": [{\"kind\": \"joint\", \"a\": 4, \"b\": 3}]");
   }
   test_refused(c);
   test_stopped(c);
