@@ -7,10 +7,12 @@
 #include "engine/device/context.h"
 #include <abut/field.h>
 
-/* This is a body on one device. */
+/* This is a body on one device. Its sizes are there from the start, its buffers and the lengths of
+ * its edges once it has been brought there. */
 typedef struct resident_body {
   const abut_body_info *info;
   device *device;
+  bool there;
   size_t vertex_padded; /* vertices, rounded up to whole blocks of lanes */
   size_t edge_padded;
   size_t held;           /* as of the body */
@@ -75,6 +77,9 @@ struct body {
 
 /* Gives the body on a member of its context. It is brought there when it is first asked for. */
 abut_status body_on(body *b, size_t place, const resident_body **out);
+
+/* Gives the same for its sizes, without bringing it there. */
+abut_status body_sized_on(body *b, size_t place, const resident_body **out);
 void resident_body_free(resident_body *r);
 
 /* Returns the body of a handle, or NULL with an error text. */

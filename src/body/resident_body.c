@@ -7,31 +7,40 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Frees a buffer and forgets it. */
+static void take_off(buffer **b)
+{
+  buffer_destroy(*b);
+  *b = NULL;
+}
+
+/* Frees what has been brought there. */
+static void take_away(resident_body *r)
+{
+  buffer **const all[] = {&r->vertex_planes, &r->sorted_planes, &r->order,       &r->rank,
+                          &r->edge_index,    &r->edge_ends,     &r->edge_starts, &r->edges_at,
+                          &r->vertex_balls,  &r->longest_edges, &r->radii,       &r->rails};
+  if (r->borrows) {
+    r->head = r->shape = NULL;
+  }
+  take_off(&r->head);
+  take_off(&r->shape);
+  if (r->names == r->order) {
+    r->names = NULL;
+  }
+  take_off(&r->names);
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+    take_off(all[i]);
+  }
+  r->there = false;
+}
+
 void resident_body_free(resident_body *r)
 {
-  if (!r) {
-    return;
+  if (r) {
+    take_away(r);
+    free(r);
   }
-  if (!r->borrows) {
-    buffer_destroy(r->head);
-    buffer_destroy(r->shape);
-  }
-  if (r->names != r->order) {
-    buffer_destroy(r->names);
-  }
-  buffer_destroy(r->vertex_planes);
-  buffer_destroy(r->sorted_planes);
-  buffer_destroy(r->order);
-  buffer_destroy(r->rank);
-  buffer_destroy(r->edge_index);
-  buffer_destroy(r->edge_ends);
-  buffer_destroy(r->edge_starts);
-  buffer_destroy(r->edges_at);
-  buffer_destroy(r->vertex_balls);
-  buffer_destroy(r->longest_edges);
-  buffer_destroy(r->radii);
-  buffer_destroy(r->rails);
-  free(r);
 }
 
 /* Uploads vertices in an order (NULL: the mesh's) as planes; padding repeats the last one. */
@@ -78,8 +87,6 @@ static abut_status upload_balls(const body *b, resident_body *r, const uint32_t 
 {
   const size_t count = b->info.vertices;
   reals planes;
-  r->balls = (count + BALL_VERTICES - 1) / BALL_VERTICES;
-  r->ball_padded = padded(r->balls, device_lanes(r->device));
   TRY(reals_create(&planes, VERTEX_BALL_PLANES * r->ball_padded, device_real_bytes(r->device)));
   for (size_t i = 0; i < r->balls; ++i) {
     const size_t first = i * BALL_VERTICES;
@@ -113,6 +120,7 @@ static abut_status upload_lengths(const body *b, resident_body *r, const uint32_
   void *memory = NULL;
   TRY(allocate(&memory, r->vertex_padded, sizeof(double)));
   double *longest = memory;
+  r->longest_edge = r->mean_edge = 0.0;
   for (size_t i = 0; i < b->info.edges; ++i) {
     const double length = (1.0 + 1e-6) * edge_length(b, i);
     for (size_t k = 0; k < 2; ++k) {
@@ -247,9 +255,6 @@ static abut_status upload_mesh(const body *b, resident_body *r)
   abut_status status = ABUT_SUCCESS;
   const uint32_t lanes = device_lanes(r->device);
   void *order = NULL, *rank = NULL, *edges = NULL;
-  r->vertex_padded = padded(b->info.vertices, lanes);
-  r->held = b->held;
-  r->edge_padded = padded(b->info.edges, lanes);
   TRY_DONE(allocate(&order, b->info.vertices, sizeof(uint32_t)));
   TRY_DONE(allocate(&rank, b->info.vertices, sizeof(uint32_t)));
   TRY_DONE(allocate(&edges, b->info.edges, 2 * sizeof(uint32_t)));
@@ -284,26 +289,61 @@ static abut_status upload_field(const body *b, size_t place, resident_body *r)
     return ABUT_SUCCESS;
   }
   TRY(buffer_upload(r->device, b->head_count * sizeof(int), b->head, &r->head));
-  return buffer_upload(r->device, b->shape.count * b->shape.size, b->shape.data, &r->shape);
+  return buffer_lend(r->device, b->shape.count * b->shape.size, b->shape.data, &r->shape);
+}
+
+static void measure(const body *b, resident_body *r)
+{
+  const uint32_t lanes = device_lanes(r->device);
+  r->vertex_padded = padded(b->info.vertices, lanes);
+  r->held = b->held;
+  r->edge_padded = padded(b->info.edges, lanes);
+  r->balls = (b->info.vertices + BALL_VERTICES - 1) / BALL_VERTICES;
+  r->ball_padded = padded(r->balls, lanes);
+  if (b->touches) {
+    measure_touching(b, r);
+  }
+}
+
+/* Gives what the body has on a member, its sizes at least. */
+static abut_status sized_on(body *b, size_t place, resident_body **out)
+{
+  if (!b->on[place]) {
+    void *memory = NULL;
+    TRY(allocate(&memory, 1, sizeof(resident_body)));
+    resident_body *r = memory;
+    r->info = &b->info;
+    r->device = b->context->members[place].device;
+    measure(b, r);
+    b->on[place] = r;
+  }
+  *out = b->on[place];
+  return ABUT_SUCCESS;
+}
+
+abut_status body_sized_on(body *b, size_t place, const resident_body **out)
+{
+  resident_body *r;
+  TRY(sized_on(b, place, &r));
+  *out = r;
+  return ABUT_SUCCESS;
 }
 
 abut_status body_on(body *b, size_t place, const resident_body **out)
 {
   abut_status status = ABUT_SUCCESS;
-  resident_body *r = NULL;
-  if (!b->on[place]) {
-    void *memory = NULL;
-    TRY(allocate(&memory, 1, sizeof(resident_body)));
-    r = memory;
-    r->info = &b->info;
-    r->device = b->context->members[place].device;
-    TRY_DONE(upload_field(b, place, r));
-    TRY_DONE(upload_mesh(b, r));
-    b->on[place] = r;
-    r = NULL;
+  resident_body *r;
+  TRY(sized_on(b, place, &r));
+  *out = r;
+  if (r->there) {
+    return ABUT_SUCCESS;
   }
-  *out = b->on[place];
+  TRY_DONE(upload_field(b, place, r));
+  TRY_DONE(upload_mesh(b, r));
+  r->there = true;
 done:
-  resident_body_free(r);
+  if (status != ABUT_SUCCESS) {
+    take_away(r);
+  }
   return status;
 }

@@ -131,6 +131,20 @@ static void set_cone(reals *to, size_t first, size_t padding, size_t i, const do
   }
 }
 
+void measure_touching(const body *part, resident_body *r)
+{
+  const body_features *f = part->touches;
+  for (size_t i = 0; i < f->vertex_count; ++i) {
+    r->most_radius = fmax(r->most_radius, f->vertices[4 * i + 3]);
+  }
+  r->rounds = r->most_radius > 0.0;
+  r->most_radius += part->inset;
+  r->circles = f->edge_count && f->quarters;
+  for (size_t i = 0; i < f->edge_count; ++i) {
+    r->arcs = r->arcs || f->edges[i].arc;
+  }
+}
+
 static abut_status upload_radii(const body *b, const uint32_t *order, resident_body *r)
 {
   static const double every[4] = {0.0, 0.0, 1.0, CONE_EVERY};
@@ -141,10 +155,7 @@ static abut_status upload_radii(const body *b, const uint32_t *order, resident_b
   for (size_t i = 0; i < count; ++i) {
     reals_set(&radii, i, f->vertices[4 * (size_t)order[i] + 3]);
     reals_set(&radii, padding + i, f->vertices[4 * i + 3]);
-    r->most_radius = fmax(r->most_radius, f->vertices[4 * i + 3]);
   }
-  r->rounds = r->most_radius > 0.0;
-  r->most_radius += b->inset;
   for (size_t i = 0; i < padding; ++i) {
     const size_t at = i < count ? order[i] : 0;
     const double *sorted = i < count ? f->vertex_cones + 4 * at : every,
@@ -203,7 +214,6 @@ static abut_status upload_rails(const body *b, resident_body *r)
     cone_of(f->edge_cones + 4 * at, e->radius, b->inset, cone);
     rail_of(f->vertices + 4 * (size_t)e->from, f->vertices + 4 * (size_t)e->to, e, quarter,
             numbers);
-    r->circles = r->circles || quarter;
     memcpy(numbers + EDGE_CONE, cone, sizeof cone);
     for (size_t k = 0; k < 3; ++k) {
       numbers[EDGE_P + k] -= cone[CONE_INSET] * cone[k];
@@ -211,7 +221,6 @@ static abut_status upload_rails(const body *b, resident_body *r)
     for (size_t k = 0; k < EDGE_PLANES; ++k) {
       reals_set(&rails, k * padding + i, numbers[k]);
     }
-    r->arcs = r->arcs || e->arc;
   }
   const abut_status status =
     buffer_upload(r->device, rails.count * rails.size, rails.data, &r->rails);

@@ -20,6 +20,9 @@ double feature_inset(const double cone[4], double radius, double inset);
 /* Frees the part with what only it has. */
 void body_touching_free(body *part);
 
+/* Sets whether a part has radii, arcs and circles, and its largest radius. */
+void measure_touching(const body *part, resident_body *r);
+
 /* Uploads the radii of a part's vertices, in their sorted order and then in its own, and its edges
  * (EDGE_* of cl/geometry/layout.h). */
 abut_status upload_touching(const body *part, const uint32_t *order, resident_body *r);

@@ -177,10 +177,31 @@ static void put_middle(const pair *p, int side, double to[MIDDLE_REALS])
 }
 
 /* moving: NULL but for derivatives by shapes. */
-static abut_status make_head(const pair *p, size_t place, const bool *moving, resident_pair *r)
+static abut_status measure(const pair *p, size_t place, const bool *moving, resident_pair *r)
 {
   const resident_body *bodies[2];
-  device *d = p->context->members[place].device;
+  for (int i = 0; i < 2; ++i) {
+    body *of = pair_body(p, i);
+    if (!of) {
+      return ABUT_ERROR_HANDLE;
+    }
+    TRY(body_sized_on(of, place, &bodies[i]));
+  }
+  r->sizes = pair_sizes_of(p, bodies, device_lanes(p->context->members[place].device));
+  for (int i = 0; i < 2; ++i) {
+    r->sizes.zones[i] = (int)p->zone_count[i];
+  }
+  for (int i = 0; moving && i < 2; ++i) {
+    r->sizes.elements[VERTICES_OF(i)].moving = r->sizes.elements[EDGES_OF(i)].moving = moving[i];
+    r->sizes.elements[VERTICES_OF(i)].radii = is_in_fields(p); /* which vary from 0, too */
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Brings what has been measured there, and both bodies. */
+static abut_status make_head(const pair *p, size_t place, resident_pair *r)
+{
+  const resident_body *bodies[2];
   double numbers[PAIR_REALS] = {[PAIR_EDGE_PART] = edge_part(&p->smoothing)};
   for (int i = 0; i < 2; ++i) {
     body *of = pair_body(p, i);
@@ -194,18 +215,11 @@ static abut_status make_head(const pair *p, size_t place, const bool *moving, re
       numbers[PAIR_SCORED + i] = scored_reach(bodies[i], p->layout.edges[i]);
     }
   }
-  r->sizes = pair_sizes_of(p, bodies, device_lanes(d));
-  for (int i = 0; i < 2; ++i) {
-    r->sizes.zones[i] = (int)p->zone_count[i];
-  }
-  for (int i = 0; moving && i < 2; ++i) {
-    r->sizes.elements[VERTICES_OF(i)].moving = r->sizes.elements[EDGES_OF(i)].moving = moving[i];
-    r->sizes.elements[VERTICES_OF(i)].radii = is_in_fields(p); /* which vary from 0, too */
-  }
-  return upload_head(d, &p->smoothing, numbers, &r->sizes, p->zones, &r->head);
+  return upload_head(p->context->members[place].device, &p->smoothing, numbers, &r->sizes, p->zones,
+                     &r->head);
 }
 
-abut_status pair_on(pair *p, size_t place, resident_pair **out)
+abut_status pair_sized_on(pair *p, size_t place, resident_pair **out)
 {
   abut_status status = ABUT_SUCCESS;
   resident_pair *r = NULL;
@@ -213,7 +227,7 @@ abut_status pair_on(pair *p, size_t place, resident_pair **out)
     void *memory = NULL;
     TRY(allocate(&memory, 1, sizeof(resident_pair)));
     r = memory;
-    TRY_DONE(make_head(p, place, NULL, r));
+    TRY_DONE(measure(p, place, NULL, r));
     p->on[place] = r;
     r = NULL;
   }
@@ -223,10 +237,17 @@ done:
   return status;
 }
 
+abut_status pair_on(pair *p, size_t place, resident_pair **out)
+{
+  TRY(pair_sized_on(p, place, out));
+  return (*out)->head ? ABUT_SUCCESS : make_head(p, place, *out);
+}
+
 abut_status pair_moving(const pair *p, size_t place, const bool moving[2], resident_pair *out)
 {
   *out = (resident_pair){.head = NULL};
-  return make_head(p, place, moving, out);
+  TRY(measure(p, place, moving, out));
+  return make_head(p, place, out);
 }
 
 static abut_status bring(context *c, size_t place, void *user)

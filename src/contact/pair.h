@@ -135,10 +135,11 @@ typedef enum scratch_id {
 
 _Static_assert(SCRATCH_BUFFERS <= POOL_BUFFERS, "a buffer pool holds all scratch of a run");
 
-/* A pair on one device. */
+/* A pair on one device. Its sizes are there from the start. */
 typedef struct resident_pair {
   pair_sizes sizes;
-  buffer *head;               /* coefficients, reals and sizes: cl/kernels/manifold/pair.h */
+  buffer *head;               /* coefficients, reals and sizes: cl/kernels/manifold/pair.h; NULL
+                                 until the pair is brought there */
   buffer *mean_bar, *one_bar; /* C numbers 1 / C, and C numbers 1; made when first needed */
 } resident_pair;
 
@@ -189,6 +190,9 @@ void resident_pair_free(resident_pair *r);
 
 /* Finds the pair on a member of its context, and brings it there when it is first asked for. */
 abut_status pair_on(pair *p, size_t place, resident_pair **out);
+
+/* Gives the same for its sizes, without bringing it or its bodies there. */
+abut_status pair_sized_on(pair *p, size_t place, resident_pair **out);
 
 /* Tells whether a handle is meant as one; ABUT_SAME_PAIR and its like are not. */
 static inline bool has_pair(abut_pair p)

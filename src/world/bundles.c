@@ -29,7 +29,7 @@ static abut_status bytes_of_wave(const stepping *s, size_t i, size_t bytes[SCRAT
   if (s->call->worlds->contacts) {
     return ABUT_SUCCESS;
   }
-  TRY(run_of(s->call, s->kind, w->kind, s->on, s->slot, &r));
+  TRY(run_sizes(s->call, s->kind, w->kind, s->on, s->slot, &r));
   bytes_of_run(s->call, &r, bytes);
   for (size_t k = 0; k < SCRATCH_BUFFERS; ++k) {
     bytes[k] = aligned(bytes[k] * padded(w->count, device_lanes(s->device)));

@@ -308,7 +308,7 @@ abut_status list_waves(const stepping *s, const int *totals)
     size_t rows = all;
     if (all && !s->call->worlds->contacts) {
       run r;
-      TRY(run_of(s->call, s->kind, kind, s->on, s->slot, &r));
+      TRY(run_sizes(s->call, s->kind, kind, s->on, s->slot, &r));
       rows = rows_of(s->on, &r, all);
     }
     for (size_t i = 0; i < all; i += rows) {
@@ -335,7 +335,7 @@ static abut_status prepare_manifolds(const stepping *s)
   for (size_t kind = 0; !s->call->worlds->contacts && kind < kind_count_of(s); ++kind) {
     size_t bytes[SCRATCH_BUFFERS];
     run r;
-    TRY(run_of(s->call, s->kind, kind, s->on, s->slot, &r));
+    TRY(run_sizes(s->call, s->kind, kind, s->on, s->slot, &r));
     const size_t rows = rows_of(s->on, &r, s->count * members_of(s, kind).count);
     bytes_of_run(s->call, &r, bytes);
     for (size_t i = 0; i < SCRATCH_BUFFERS; ++i) {
@@ -409,7 +409,7 @@ abut_status manifold_bytes(batch_on *on, size_t slot, size_t group)
   const loaded_scene *s = c->kinds[group].scene;
   for (size_t kind = 0; !c->worlds->contacts && kind < s->pair_kind_count; ++kind) {
     run r;
-    TRY(run_of(c, &c->kinds[group], kind, on, slot, &r));
+    TRY(run_sizes(c, &c->kinds[group], kind, on, slot, &r));
     TRY(check_scratch(&r));
   }
   on->fixed =
@@ -426,7 +426,7 @@ abut_status bound_by_waves(batch_on *on, size_t slot, size_t group)
   if (!is_differentiated(c) || kinds_in(c, k) != 1 || c->worlds->contacts) {
     return ABUT_SUCCESS;
   }
-  TRY(run_of(c, k, 0, on, slot, &r));
+  TRY(run_sizes(c, k, 0, on, slot, &r));
   expect(k->scene, on->place, &((const steps_on *)on->user)->tables[group]->sizes, &items,
          &contacts);
   const size_t worlds = rows_of(on, &r, SIZE_MAX) / (items ? items : 1);
@@ -436,8 +436,8 @@ abut_status bound_by_waves(batch_on *on, size_t slot, size_t group)
 
 /* ---- a wave ---- */
 
-abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on,
-                   size_t slot, run *r)
+abut_status run_sizes(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on,
+                      size_t slot, run *r)
 {
   const loaded_scene *s = kind->scene;
   *r = (run){.pair = pair_get(s->parts[s->pair_order[s->pair_kinds[which].first]].pair),
@@ -448,13 +448,13 @@ abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, ba
   if (!r->pair) {
     return ABUT_ERROR_HANDLE;
   }
-  TRY(pair_on(r->pair, on->place, &r->on));
+  TRY(pair_sized_on(r->pair, on->place, &r->on));
   for (int k = 0; k < 2; ++k) {
     body *of = pair_body(r->pair, k);
     if (!of) {
       return ABUT_ERROR_HANDLE;
     }
-    TRY(body_on(of, on->place, &r->bodies[k]));
+    TRY(body_sized_on(of, on->place, &r->bodies[k]));
   }
   const double cutoff = active_cutoff(r->pair, 0.0);
   /* A capacity counts contacts in the order of slots, which lists do not keep. */
@@ -464,6 +464,13 @@ abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, ba
   r->wanted.middles = r->pair->smoothing.cone_outer > r->pair->smoothing.cone_inner &&
                       !r->pair->zones;
   return ABUT_SUCCESS;
+}
+
+abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on,
+                   size_t slot, run *r)
+{
+  TRY(run_sizes(c, kind, which, on, slot, r));
+  return pair_on(r->pair, on->place, &r->on);
 }
 
 static abut_status put_poses(const stepping *s, const item_wave *w)

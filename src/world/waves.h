@@ -108,9 +108,12 @@ void note_items(const stepping *s);
 bool pool_is_small(const stepping *s, size_t contacts);
 
 /* Sets *r to the manifold of a kind of a scene's pairs on a device, for the items of a slot; it
- * launches nothing. */
+ * launches nothing. run_of brings the pair and its bodies there. Of run_sizes only the sizes are of
+ * use: of a scene's kinds most are never near, and some devices take long for many buffers. */
 abut_status run_of(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on,
                    size_t slot, run *r);
+abut_status run_sizes(const steps_call *c, const steps_kind *kind, size_t which, batch_on *on,
+                      size_t slot, run *r);
 
 /* Runs the manifold of a wave, for the places of links that the last step_tree has left. */
 abut_status run_wave(const stepping *s, const item_wave *w);

@@ -416,6 +416,12 @@ abut_status buffer_upload(device *d, size_t bytes, const void *from, buffer **ou
   return status;
 }
 
+abut_status buffer_lend(device *d, size_t bytes, const void *from, buffer **out)
+{
+  return d->cl ? buffer_upload(d, bytes, from, out)
+               : buffer_borrow(d, bytes, (void *)(uintptr_t)from, false, out);
+}
+
 size_t buffer_bytes(const buffer *b)
 {
   return b->bytes;

@@ -110,6 +110,10 @@ abut_status check_memory(const device *d, void *cl_memory, size_t bytes, const c
 /* Makes a buffer with a copy of host memory. */
 abut_status buffer_upload(device *d, size_t bytes, const void *from, buffer **out);
 
+/* Makes a buffer that nothing writes of host memory that outlives it: on the host path without a
+ * copy. It must be aligned to its numbers. */
+abut_status buffer_lend(device *d, size_t bytes, const void *from, buffer **out);
+
 /* Copies host memory up. It may be reused when the call returns. */
 abut_status buffer_write(buffer *b, size_t offset, size_t bytes, const void *from);
 abut_status buffer_read(buffer *b, size_t offset, size_t bytes, void *to);
