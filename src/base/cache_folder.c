@@ -55,15 +55,38 @@ void cache_key_add_bytes(cache_key *key, const void *bytes, size_t count)
   key->bytes += sizeof length + count;
 }
 
+/* The eight bytes from `at` on, of which those beyond the end are 0. */
+static uint64_t word_at(const unsigned char *bytes, size_t count, size_t at)
+{
+  uint64_t word = 0;
+  memcpy(&word, bytes + at, count - at < sizeof word ? count - at : sizeof word);
+  return word;
+}
+
+void cache_key_add_words(cache_key *key, const void *bytes, size_t count)
+{
+  const uint64_t length = count;
+  mix(key->half, (const unsigned char *)&length, sizeof length);
+  uint64_t a = key->half[0], b = key->half[1];
+  for (size_t i = 0; i < count; i += sizeof length) {
+    const uint64_t word = word_at(bytes, count, i);
+    a = (a ^ word) * FNV_PRIME;
+    a ^= a >> 32;
+    b = ((b << 7 | b >> 57) ^ word) * 0x9e3779b97f4a7c15u;
+    b ^= b >> 29;
+  }
+  key->half[0] = a;
+  key->half[1] = b;
+  key->bytes += sizeof length + count;
+}
+
 /* Takes eight bytes at a time, because contents may be large. No step loses a difference of the one
  * before. */
 static uint64_t checksum(const unsigned char *bytes, size_t count)
 {
   uint64_t sum = FNV_BASIS;
   for (size_t i = 0; i < count; i += sizeof sum) {
-    uint64_t word = 0;
-    memcpy(&word, bytes + i, count - i < sizeof word ? count - i : sizeof word);
-    sum = (sum ^ word) * FNV_PRIME;
+    sum = (sum ^ word_at(bytes, count, i)) * FNV_PRIME;
     sum ^= sum >> 32;
   }
   return sum;

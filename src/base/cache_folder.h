@@ -33,6 +33,9 @@ void cache_key_add(cache_key *key, const char *text);
 /* Adds bytes, and how many there are. */
 void cache_key_add_bytes(cache_key *key, const void *bytes, size_t count);
 
+/* Does the same for much: it takes eight bytes at a time, and makes another key. */
+void cache_key_add_words(cache_key *key, const void *bytes, size_t count);
+
 /* Returns the kind's folder, which the caller frees; NULL where there is to be none. The user's
  * folder is ABUT_CACHE_DIR, of which "" and "off" mean none, else abut in XDG_CACHE_HOME, else
  * ~/.cache/abut. It need not be there. */

@@ -28,6 +28,21 @@ static inline void reals_set(reals *r, size_t i, double value)
   }
 }
 
+/* Sets elements from `i` on; `from` NULL: to 0. */
+static inline void reals_put(reals *r, size_t i, const double *from, size_t count)
+{
+  if (!from) {
+    memset((char *)r->data + i * r->size, 0, count * r->size);
+  } else if (r->size == sizeof(double)) {
+    memcpy((double *)r->data + i, from, count * sizeof(double));
+  } else {
+    float *to = (float *)r->data + i;
+    for (size_t k = 0; k < count; ++k) {
+      to[k] = (float)from[k];
+    }
+  }
+}
+
 /* Number i of an array whose elements have so many bytes. */
 static inline double real_of(const void *data, size_t size, size_t i)
 {

@@ -212,16 +212,23 @@ static body_box points_box(const pair *p, const body *const bodies[2], int side,
 
 /* Where N primitives are added, their soft union lies at most union ln N below the least of them,
  * and what is subtracted only adds. So where all of them are beyond the reach and that together,
- * the field is beyond the reach. */
-static body_box field_box(const pair *p, const body *of, double reach)
+ * the field is beyond the reach. all: else families are passed over whose boxes have ends. */
+static body_box box_of_families(const pair *p, const body *of, double reach, bool all)
 {
   const double below = p->smoothing.union_ * log((double)of->head[HEAD_ADDED]);
   box b = nothing;
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
     const packed added = packed_of(of->head, &of->shape, ABUT_ADD, i);
-    families[i]->enclose(&added, (reach + below) * COEFFICIENT_SLACK, &b);
+    if (all || !families[i]->ends) {
+      families[i]->enclose(&added, (reach + below) * COEFFICIENT_SLACK, &b);
+    }
   }
   return centred(&b);
+}
+
+static body_box field_box(const pair *p, const body *of, double reach)
+{
+  return box_of_families(p, of, reach, true);
 }
 
 static bool is_empty(const body_box *b)
@@ -281,6 +288,22 @@ abut_status boxes_of_pair(const pair *p, double cutoff, pair_boxes *out)
     pair_boxes found;
     find_boxes(p, of, cutoff, &found);
     *out = found.bounded ? found : *out;
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status pair_is_bounded(const pair *p, double cutoff, bool *out)
+{
+  const body *of[2];
+  pair_boxes boxes;
+  TRY(begin_boxes(p, of, &boxes));
+  const double reach = active_reach(&p->smoothing, cutoff);
+  *out = pair_can_skip_inactive(p, cutoff);
+  for (int side = 0; side < 2 && *out; ++side) {
+    const double own = is_in_fields(p) ? field_reach(p, of, !side, reach) : reach;
+    const body_box field = box_of_families(p, of[side], own, false);
+    boxes.points[!side] = points_box(p, of, !side, reach);
+    *out = has_end(&field) || is_empty(&boxes.points[!side]);
   }
   return ABUT_SUCCESS;
 }

@@ -30,8 +30,11 @@ typedef struct pair_boxes {
  * points meet has no end that is known, such as a point cloud's or a half space's. */
 abut_status boxes_of_pair(const pair *p, double cutoff, pair_boxes *out);
 
-/* Does so for a pair of which body `side` is a tile, and the other one its field alone: the tile's
- * points and that field tell all, and the other two boxes are empty. */
+/* Finds only whether they are bounded, which takes far less time of grids. */
+abut_status pair_is_bounded(const pair *p, double cutoff, bool *out);
+
+/* Finds the boxes for a pair of which body `side` is a tile, and the other one its field alone: the
+ * tile's points and that field tell all, and the other two boxes are empty. */
 abut_status boxes_of_tile(const pair *p, int side, double cutoff, pair_boxes *out);
 
 /* Whether two boxes at two poses (position, quaternion with w first, of any length) are surely

@@ -56,7 +56,7 @@ static bool is_of_tiles(const loaded_scene *s, const pair_kind *k)
 
 /* Returns why a pair has no bound beyond which its contacts are inactive, or NULL where it has
  * one. */
-static const char *unbounded_for(const pair *p, const pair_boxes *boxes)
+static const char *unbounded_for(const pair *p, bool bounded)
 {
   const bool ranks = p->selected_vertices[0] || p->selected_vertices[1],
              in_fields = is_in_fields(p);
@@ -65,7 +65,7 @@ static const char *unbounded_for(const pair *p, const pair_boxes *boxes)
   if (p->smoothing.floor <= 0.0) {
     return "the smoothing has no floor, so that contacts are active at any distance";
   }
-  return boxes->bounded                     ? NULL
+  return bounded                            ? NULL
          : ranks                            ? "the smoothing ranks vertices"
          : in_fields && selects             ? "the smoothing ranks edges"
          : !in_fields && p->smoothing.trace ? "the smoothing traces edges"
@@ -78,12 +78,12 @@ static abut_status warn_of_kind(loaded_scene *s, const pair_kind *k)
   const size_t of = (size_t)s->pair_order[k->first];
   const scene_pair *first = &s->def.pairs[of];
   const pair *p = pair_get(s->pairs[of]);
-  pair_boxes boxes;
+  bool bounded;
   if (!p) {
     return ABUT_ERROR_HANDLE;
   }
-  TRY(boxes_of_pair(p, active_cutoff(p, 0.0), &boxes));
-  const char *why = unbounded_for(p, &boxes);
+  TRY(pair_is_bounded(p, active_cutoff(p, 0.0), &bounded));
+  const char *why = unbounded_for(p, bounded);
   char others[48] = "";
   if (k->count > 1) {
     snprintf(others, sizeof others, ", and of %zu pairs like them", k->count - 1);

@@ -2,6 +2,7 @@
  * made, or absent. */
 #define _XOPEN_SOURCE 700
 #include "format/mesh.h"
+#include "body/family/grid_measures.h"
 #include "io/field_cache.h"
 #include "support.h"
 
@@ -634,6 +635,82 @@ static void remeshed(void)
   unlink(obj);
 }
 
+/* ---- bounds of grids ---- */
+
+enum { EDGE = 28, EDGE3 = EDGE * EDGE * EDGE };
+
+static void expect_bounds(const abut_grid *g, const grid_tree *t, const char *when)
+{
+  const size_t bytes = t->sides[0] * t->sides[1] * t->sides[2] * sizeof(double);
+  const grid_bounds right = grid_bounds_of(g, DBL_EPSILON);
+  grid_near near;
+  grid_measures m;
+  REQUIRE_OK(grid_near_create(g, t, &near));
+  REQUIRE_OK(grid_measure(g, t, DBL_EPSILON, &m));
+  check(memcmp(&right, &m.bounds, sizeof right) == 0 && near.reach == m.near.reach &&
+          memcmp(near.slope, m.near.slope, bytes) == 0 &&
+          memcmp(near.correction, m.near.correction, bytes) == 0,
+        "%s the bounds are others", when);
+  grid_near_free(&near);
+  grid_measures_free(&m);
+}
+
+/* Bounds of a grid are the same from the cache, of whose entries a damaged one counts as none; and
+ * any number of the grid makes another entry, but for its place. */
+static void bounds_kept(const char *cache)
+{
+  static double c[EDGE3], fine[BLOCK];
+  static const int32_t block[3] = {1, 1, 1};
+  char folder[520];
+  const abut_grid_level level = {.blocks = block, .coefficients = fine, .block_count = 1};
+  abut_grid g = {.coefficients = c,
+                 .size = {EDGE, EDGE, EDGE},
+                 .spacing = 0.1,
+                 .levels = &level,
+                 .level_count = 1};
+  grid_tree t;
+  size_t count;
+  for (size_t i = 0; i < EDGE3; ++i) {
+    const double x = (double)(i / (EDGE * EDGE)) - 13.4, y = (double)(i / EDGE % EDGE) - 13.4,
+                 z = (double)(i % EDGE) - 13.4;
+    c[i] = 0.1 * (sqrt(x * x + 1.2 * y * y + z * z) - 8.0);
+  }
+  fine[3 * 64 + 3 * 8 + 3] = 0.01;
+  REQUIRE_OK(grid_tree_create(&g, 0, &t));
+  snprintf(folder, sizeof folder, "%s/bounds", cache);
+  expect_bounds(&g, &t, "made anew");
+  CHECK_EQUAL(entries_of(folder), 1);
+  expect_bounds(&g, &t, "from the cache");
+  char *entry = only_entry(folder), *bytes = slurp(entry, &count);
+  for (size_t cut = 0; cut < 2; ++cut) {
+    FILE *file = fopen(entry, "wb");
+    REQUIRE(file);
+    bytes[count / 2] ^= 0x10;
+    fwrite(bytes, 1, cut ? count / 2 : count, file);
+    fclose(file);
+    expect_bounds(&g, &t, "of a damaged entry");
+  }
+  free(bytes);
+  g.origin[1] = 3.0;
+  expect_bounds(&g, &t, "elsewhere");
+  CHECK_EQUAL(entries_of(folder), 1);
+  c[EDGE3 / 2] += 0.02;
+  expect_bounds(&g, &t, "of another grid");
+  fine[3 * 64 + 4 * 8 + 3] = 0.02;
+  expect_bounds(&g, &t, "of another block");
+  g.spacing = 0.125;
+  expect_bounds(&g, &t, "of other cells");
+  CHECK_EQUAL(entries_of(folder), 4);
+  setenv("ABUT_CACHE_DIR", "off", 1);
+  c[EDGE3 / 2] -= 0.02;
+  expect_bounds(&g, &t, "without a cache");
+  CHECK_EQUAL(entries_of(folder), 4);
+  setenv("ABUT_CACHE_DIR", cache, 1);
+  grid_tree_free(&t);
+  empty_folder(folder);
+  CHECK_EQUAL(rmdir(folder), 0);
+}
+
 int main(void)
 {
   folder_make();
@@ -655,6 +732,7 @@ int main(void)
   refused();
   cancelled();
   words();
+  bounds_kept(cache);
   empty_folder(fields);
   CHECK_EQUAL(rmdir(fields), 0);
   CHECK_EQUAL(rmdir(cache), 0);

@@ -49,6 +49,7 @@ typedef struct family {
   bool ranged;      /* each has a range in the head; else */
   size_t stride;    /* each has so many reals */
   bool loose;       /* they may reach beyond their box */
+  bool ends;        /* what `enclose` finds of them always has an end */
   /* Reads a primitive of a body file, all but its operation. What it points to is of `memory`. */
   abut_status (*read)(const json_file *f, const json_at *at, arena *memory, void *one);
   /* Refuses what is out of range, naming primitive i. */

@@ -14,8 +14,10 @@
 
 #include "body/family/grid_bounds.h"
 #include "body/family/parts.h"
+#include "base/limits.h"
 #include "geometry/layout.h"
 #include <math.h>
+#include <string.h>
 
 #define RIM 1 /* layers of cells at an end, in which clipped points lie */
 
@@ -31,9 +33,18 @@ typedef struct cell_range {
   size_t low[3], end[3];
 } cell_range;
 
-static double coefficient(const grid_view *g, size_t i, size_t j, size_t k)
+/* `count` coefficients of a row, from node (i, j, k) on. */
+static void coefficients(const grid_view *g, size_t i, size_t j, size_t k, size_t count,
+                         double *out)
 {
-  return packed_number(g->of, g->first + GRID_STRIDE + (i * g->size[1] + j) * g->size[2] + k);
+  const size_t at = g->of->base + g->first + GRID_STRIDE + (i * g->size[1] + j) * g->size[2] + k;
+  if (g->of->real_bytes == sizeof(double)) {
+    memcpy(out, (const double *)g->of->shape + at, count * sizeof *out);
+    return;
+  }
+  for (size_t n = 0; n < count; ++n) {
+    out[n] = (double)((const float *)g->of->shape)[at + n];
+  }
 }
 
 static double record(const grid_view *g, size_t which)
@@ -66,64 +77,71 @@ static bool is_rim(const grid_view *g, const size_t cell[3])
   return false;
 }
 
-static bool may_be_near(const grid_view *g, const size_t cell[3])
+/* Finds of a row of cells along z, from `first` on, the least of the 4 x 4 coefficients beside each
+ * of its nodes. */
+static void least_across(const grid_view *g, const size_t first[3], size_t nodes, double *least)
 {
-  double c[64], least = HUGE_VAL;
-  const double limit = g->limit[!is_rim(g, cell)];
-  for (size_t n = 0; n < 64; ++n) {
-    c[n] = coefficient(g, cell[0] - 1 + n / 16, cell[1] - 1 + n / 4 % 4, cell[2] - 1 + n % 4);
-    least = c[n] < least ? c[n] : least;
-  }
-  return least <= limit && grid_cell_least(c) <= limit; /* a spline is a mean of its coefficients */
-}
-
-/* Widens cells by those that have a node among their 4 x 4 x 4 coefficients. */
-static void add_node(const grid_view *g, const size_t node[3], cell_range *r)
-{
-  for (int k = 0; k < 3; ++k) {
-    const size_t low = node[k] > 3 ? node[k] - 2 : 1, end = node[k] + 2;
-    const size_t most = g->size[k] - 2;
-    r->low[k] = low < r->low[k] ? low : r->low[k];
-    r->end[k] = end > r->end[k] ? (end < most ? end : most) : r->end[k];
-  }
-}
-
-/* The cells of all coefficients that are not above the limit: a spline is a mean of its
- * coefficients. */
-static cell_range cells_of_nodes(const grid_view *g)
-{
-  cell_range r = {{g->size[0], g->size[1], g->size[2]}, {0, 0, 0}};
-  const double limit = fmax(g->limit[0], g->limit[1]);
-  size_t at[3];
-  for (at[0] = 0; at[0] < g->size[0]; ++at[0]) {
-    for (at[1] = 0; at[1] < g->size[1]; ++at[1]) {
-      for (at[2] = 0; at[2] < g->size[2]; ++at[2]) {
-        if (coefficient(g, at[0], at[1], at[2]) <= limit) {
-          add_node(g, at, &r);
-        }
-      }
+  double row[GRID_SIDE_MOST];
+  coefficients(g, first[0] - 1, first[1] - 1, first[2] - 1, nodes, least);
+  for (size_t n = 1; n < 16; ++n) {
+    coefficients(g, first[0] - 1 + n / 4, first[1] - 1 + n % 4, first[2] - 1, nodes, row);
+    for (size_t k = 0; k < nodes; ++k) {
+      least[k] = row[k] < least[k] ? row[k] : least[k];
     }
   }
-  return r;
 }
 
-static bool any_near(const grid_view *g, const cell_range *r)
+/* Whether a cell may be near that has a coefficient that is not above the limit. */
+static bool is_near(const grid_view *g, const size_t cell[3], double limit)
 {
-  size_t cell[3];
-  for (cell[0] = r->low[0]; cell[0] < r->end[0]; ++cell[0]) {
-    for (cell[1] = r->low[1]; cell[1] < r->end[1]; ++cell[1]) {
-      for (cell[2] = r->low[2]; cell[2] < r->end[2]; ++cell[2]) {
-        if (may_be_near(g, cell)) {
-          return true;
-        }
+  double c[64];
+  for (size_t n = 0; n < 16; ++n) {
+    coefficients(g, cell[0] - 1 + n / 4, cell[1] - 1 + n % 4, cell[2] - 1, 4, c + 4 * n);
+  }
+  return grid_cell_least(c) <= limit;
+}
+
+/* Whether any of `count` cells along z, from `first` on, may be near: a spline is a mean of its
+ * coefficients. */
+static bool row_near(const grid_view *g, const size_t first[3], size_t count)
+{
+  double least[GRID_SIDE_MOST];
+  least_across(g, first, count + 3, least);
+  for (size_t k = 0; k < count; ++k) {
+    const size_t cell[3] = {first[0], first[1], first[2] + k};
+    const double limit = g->limit[!is_rim(g, cell)];
+    const bool below = least[k] <= limit || least[k + 1] <= limit || least[k + 2] <= limit ||
+                       least[k + 3] <= limit;
+    if (below && is_near(g, cell, limit)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Whether a coefficient of a run of nodes is not above the limit. */
+static bool any_below(const grid_view *g, const cell_range *nodes, double limit)
+{
+  const size_t count = nodes->end[2] - nodes->low[2];
+  double row[GRID_SIDE_MOST];
+  for (size_t i = nodes->low[0]; i < nodes->end[0]; ++i) {
+    for (size_t j = nodes->low[1]; j < nodes->end[1]; ++j) {
+      int below = 0;
+      coefficients(g, i, j, nodes->low[2], count, row);
+      for (size_t k = 0; k < count; ++k) {
+        below |= row[k] <= limit;
+      }
+      if (below) {
+        return true;
       }
     }
   }
   return false;
 }
 
-/* Takes layers off, from all six sides, in which no cell is near. */
-static void shrink(const grid_view *g, cell_range *r)
+/* Takes layers off, from all six sides, of which `any` has nothing. */
+static void shrink(const grid_view *g, bool (*any)(const grid_view *, const cell_range *, double),
+                   double limit, cell_range *r)
 {
   for (int side = 0; side < 6; ++side) {
     const int k = side / 2;
@@ -134,13 +152,44 @@ static void shrink(const grid_view *g, cell_range *r)
       } else {
         layer.end[k] = r->low[k] + 1;
       }
-      if (any_near(g, &layer)) {
+      if (any(g, &layer, limit)) {
         break;
       }
       r->low[k] += !(side % 2);
       r->end[k] -= side % 2;
     }
   }
+}
+
+/* The cells that have a coefficient that is not above the limit among their 4 x 4 x 4: a spline is
+ * a mean of its coefficients. */
+static cell_range cells_of_nodes(const grid_view *g)
+{
+  cell_range r = {{0, 0, 0}, {g->size[0], g->size[1], g->size[2]}};
+  shrink(g, any_below, fmax(g->limit[0], g->limit[1]), &r);
+  for (int k = 0; k < 3; ++k) {
+    const size_t low = r.low[k], end = r.end[k] + 1, most = g->size[k] - 2;
+    if (low >= r.end[k]) {
+      return (cell_range){{1, 1, 1}, {1, 1, 1}};
+    }
+    r.low[k] = low > 3 ? low - 2 : 1;
+    r.end[k] = end < most ? end : most;
+  }
+  return r;
+}
+
+static bool any_near(const grid_view *g, const cell_range *r, double limit)
+{
+  (void)limit; /* each cell has its own */
+  size_t cell[3] = {0, 0, r->low[2]};
+  for (cell[0] = r->low[0]; cell[0] < r->end[0]; ++cell[0]) {
+    for (cell[1] = r->low[1]; cell[1] < r->end[1]; ++cell[1]) {
+      if (row_near(g, cell, r->end[2] - r->low[2])) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 /* ---- beyond the cells ---- */
@@ -174,7 +223,7 @@ void grid_box(const packed *p, size_t first, double reach, box *b)
   const double beyond = most_moved(&g);
   cell_range r = cells_of_nodes(&g);
   double lower[3], upper[3];
-  shrink(&g, &r);
+  shrink(&g, any_near, 0.0, &r);
   for (size_t k = 0; k < 3; ++k) {
     if (r.low[k] >= r.end[k]) {
       return;

@@ -113,22 +113,15 @@ void grid_tree_free(grid_tree *t)
   *t = (grid_tree){0};
 }
 
-grid_around grid_blocks_around(const grid_tree *t, size_t level, const int32_t *at)
+/* Whether all blocks are there that the cells around a node reach, which lies at one of 27 places.
+ */
+static bool reaches_blocks(const grid_around *a, int at)
 {
-  grid_around a;
-  for (int n = 0; n < 27; ++n) {
-    const int32_t place[3] = {at[0] + n / 9 - 1, at[1] + n / 3 % 3 - 1, at[2] + n % 3 - 1};
-    a.number[n] = grid_tree_find(t, level, place);
-  }
-  return a;
-}
-
-bool grid_node_is_inner(const grid_around *a, const int node[3])
-{
+  const int place[3] = {at / 9, at / 3 % 3, at % 3};
   int low[3], high[3]; /* it reaches the blocks from one to the other, of 0 to 2 */
   for (int k = 0; k < 3; ++k) {
-    low[k] = node[k] < 2 ? 0 : 1;
-    high[k] = node[k] > ABUT_GRID_BLOCK - 2 ? 2 : 1;
+    low[k] = place[k] == 0 ? 0 : 1;
+    high[k] = place[k] == 2 ? 2 : 1;
   }
   for (int x = low[0]; x <= high[0]; ++x) {
     for (int y = low[1]; y <= high[1]; ++y) {
@@ -140,6 +133,29 @@ bool grid_node_is_inner(const grid_around *a, const int node[3])
     }
   }
   return true;
+}
+
+grid_around grid_blocks_around(const grid_tree *t, size_t level, const int32_t *at)
+{
+  grid_around a;
+  for (int n = 0; n < 27; ++n) {
+    const int32_t place[3] = {at[0] + n / 9 - 1, at[1] + n / 3 % 3 - 1, at[2] + n % 3 - 1};
+    a.number[n] = grid_tree_find(t, level, place);
+  }
+  for (int n = 0; n < 27; ++n) {
+    a.inner[n] = reaches_blocks(&a, n);
+  }
+  return a;
+}
+
+static int place_along(int node)
+{
+  return node < 2 ? 0 : node > ABUT_GRID_BLOCK - 2 ? 2 : 1;
+}
+
+bool grid_node_is_inner(const grid_around *a, const int node[3])
+{
+  return a->inner[9 * place_along(node[0]) + 3 * place_along(node[1]) + place_along(node[2])];
 }
 
 const double *grid_block(const abut_grid *g, size_t number)

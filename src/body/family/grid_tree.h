@@ -27,6 +27,8 @@ int32_t grid_tree_find(const grid_tree *t, size_t level, const int32_t at[3]);
  * is none: x slowest. */
 typedef struct grid_around {
   int32_t number[27];
+  bool inner[27]; /* of nodes by where they lie along each axis: near the block before, within, near
+                     the one behind */
 } grid_around;
 
 grid_around grid_blocks_around(const grid_tree *t, size_t level, const int32_t *at);

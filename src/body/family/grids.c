@@ -2,10 +2,9 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "body/family/grid_bounds.h"
 #include "body/family/grid_box.h"
 #include "body/family/grid_file.h"
-#include "body/family/grid_near.h"
+#include "body/family/grid_measures.h"
 #include "body/family/grid_tree.h"
 #include "geometry/layout.h"
 #include <float.h>
@@ -198,9 +197,9 @@ static size_t room(const void *const *ones, size_t count)
   return numbers;
 }
 
-static void pack_record(packer *p, const abut_grid *g, const grid_tree *t, const grid_bounds *b,
-                        const grid_near *n)
+static void pack_record(packer *p, const abut_grid *g, const grid_tree *t, const grid_measures *m)
 {
+  const grid_bounds *b = &m->bounds;
   reals *out = p->shape;
   for (size_t k = 0; k < 3; ++k) {
     reals_set(out, p->at + k, g->origin[k]);
@@ -215,19 +214,18 @@ static void pack_record(packer *p, const abut_grid *g, const grid_tree *t, const
   reals_set(out, p->at + GRID_OUTWARD, b->outward);
   reals_set(out, p->at + GRID_RIM_LEAST, b->rim_least);
   reals_set(out, p->at + GRID_RIM_MOST, b->rim_most);
-  reals_set(out, p->at + GRID_NEAR, n->reach / GRID_SLACK);
+  reals_set(out, p->at + GRID_NEAR, m->near.reach / GRID_SLACK);
   p->at += GRID_STRIDE;
 }
 
 /* Bounds hold beside the rounding of what devices compute. */
-static void pack_coarse(packer *p, const abut_grid *g, const grid_tree *t, const grid_bounds *b,
-                        const grid_near *n)
+static void pack_coarse(packer *p, const abut_grid *g, const grid_tree *t, const grid_measures *m)
 {
+  const grid_bounds *b = &m->bounds;
+  const grid_near *n = &m->near;
   const size_t nodes = g->size[0] * g->size[1] * g->size[2];
   const size_t cells = t->sides[0] * t->sides[1] * t->sides[2];
-  for (size_t i = 0; i < nodes; ++i) {
-    reals_set(p->shape, p->at + i, g->coefficients[i]);
-  }
+  reals_put(p->shape, p->at, g->coefficients, nodes);
   p->at += GRID_PADDED(nodes);
   for (size_t i = 0; i < cells; ++i) {
     const double slope = GRID_SLACK * n->slope[i] + b->rounding / g->spacing;
@@ -248,13 +246,13 @@ static void pack_nodes(packer *p, const abut_grid *g, const grid_around *a)
   }
   for (size_t i = 0; i < GRID_NODES; ++i) {
     for (size_t j = 0; j < GRID_NODES; ++j) {
-      for (size_t k = 0; k < GRID_NODES; ++k) {
-        const size_t x = i + SIDE - 1, y = j + SIDE - 1, z = k + SIDE - 1; /* from a block before */
-        const double *from = c[x / SIDE * 9 + y / SIDE * 3 + z / SIDE];
-        const size_t at = (x % SIDE * SIDE + y % SIDE) * SIDE + z % SIDE;
-        reals_set(p->shape, p->at + GRID_CHILDREN + (i * GRID_NODES + j) * GRID_NODES + k,
-                  from ? from[at] : 0.0);
-      }
+      const size_t x = i + SIDE - 1, y = j + SIDE - 1; /* from a block before */
+      const double *const *of = c + x / SIDE * 9 + y / SIDE * 3;
+      const size_t row = (x % SIDE * SIDE + y % SIDE) * SIDE;
+      const size_t to = p->at + GRID_CHILDREN + (i * GRID_NODES + j) * GRID_NODES;
+      reals_put(p->shape, to, of[0] ? of[0] + row + SIDE - 1 : NULL, 1);
+      reals_put(p->shape, to + 1, of[1] ? of[1] + row : NULL, SIDE);
+      reals_put(p->shape, to + 1 + SIDE, of[2] ? of[2] + row : NULL, GRID_NODES - 1 - SIDE);
     }
   }
 }
@@ -278,18 +276,17 @@ static abut_status pack_grid(packer *p, const abut_grid *g, size_t i)
 {
   abut_status status = ABUT_SUCCESS;
   grid_tree tree;
-  grid_near near = {0};
+  grid_measures measures = {0};
+  const double epsilon = p->shape->size == sizeof(double) ? DBL_EPSILON : (double)FLT_EPSILON;
   TRY(grid_tree_create(g, i, &tree));
-  const grid_bounds b =
-    grid_bounds_of(g, p->shape->size == sizeof(double) ? DBL_EPSILON : (double)FLT_EPSILON);
-  TRY_DONE(grid_near_create(g, &tree, &near));
+  TRY_DONE(grid_measure(g, &tree, epsilon, &measures));
   packer_range(p, g->level_count);
-  pack_record(p, g, &tree, &b, &near);
-  pack_coarse(p, g, &tree, &b, &near);
+  pack_record(p, g, &tree, &measures);
+  pack_coarse(p, g, &tree, &measures);
   pack_blocks(p, g, &tree);
 done:
   grid_tree_free(&tree);
-  grid_near_free(&near);
+  grid_measures_free(&measures);
   return status;
 }
 
@@ -337,6 +334,7 @@ const family grids_family = {
   .array = offsetof(abut_body_def, grids),
   .count = offsetof(abut_body_def, grid_count),
   .ranged = true,
+  .ends = true,
   .read = read,
   .check = check,
   .room = room,
