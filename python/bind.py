@@ -22,7 +22,11 @@ const char *abutpy_reductions(void);
 bool abutpy_is_inside(void);
 bool abutpy_go_on(size_t done, size_t total, void *user);
 bool abutpy_field_goes_on(void *user, const char *what, double share);
+bool abutpy_scene_goes_on(void *user, const char *what, double share);
+void abutpy_builds(void *user, const char *what, bool done);
 extern "Python" bool abutpy_check_signals(void);
+extern "Python" bool abutpy_say(void *user, const char *what, double share);
+extern "Python" void abutpy_say_building(void *user, const char *what, bool done);
 """
 
 ORDER = ["status", "device", "body", "manifold", "derivatives", "shape", "ccd", "closest", "contact_mesh", "decompose", "field", "files", "inspect",

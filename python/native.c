@@ -27,6 +27,8 @@ static bool abutpy_is_inside(void)
   return inside > 0;
 }
 
+static bool abutpy_say(void *user, const char *what, double share);
+static void abutpy_say_building(void *user, const char *what, bool done);
 static bool abutpy_check_signals(void); /* a function of Python's: handlers run when it begins */
 
 static bool go_on(void)
@@ -52,6 +54,23 @@ static bool abutpy_field_goes_on(void *user, const char *what, double share)
   (void)what;
   (void)share;
   return go_on();
+}
+
+/* The same while a scene is loaded, of which somebody may be told. */
+static bool abutpy_scene_goes_on(void *user, const char *what, double share)
+{
+  ++inside;
+  const bool is_well = abutpy_say(user, what, share);
+  --inside;
+  return is_well;
+}
+
+/* Likewise of a context's kernels, in a thread of the library's. */
+static void abutpy_builds(void *user, const char *what, bool done)
+{
+  ++inside;
+  abutpy_say_building(user, what, done);
+  --inside;
 }
 
 static void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind,

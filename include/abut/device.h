@@ -153,7 +153,14 @@ typedef struct abut_context_def {
   uint32_t group;               /* work-items of a work-group where a kernel works in groups: a
                                    power of two up to 1024; 0 takes the measured table's */
   uint32_t items;               /* work-items of a work-group elsewhere, up to 1024; 0: likewise */
-  uint32_t cookie;              /* set by abut_default_context_def */
+  /* Called before an OpenCL device builds and tests kernels that a call is the first to need, and
+     once more when it has (done). The first time on a machine that may take a minute, later a part
+     of a second: drivers do not say which. `what` names the kernels and the device. It is called by
+     the device's thread, of several devices at the same time, and must not call abut. May be
+     NULL. */
+  void (*building)(void *user, const char *what, bool done);
+  void *user;
+  uint32_t cookie; /* set by abut_default_context_def */
 } abut_context_def;
 
 /* ABUT_DEVICE_DEFAULT, float32, everything else by measurement. Asks no driver. */

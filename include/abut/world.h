@@ -119,6 +119,11 @@ typedef struct abut_scene_options {
                                 own. What of the scene's own model the other has no meaning for is
                                 left aside: "lcp" goes by euler, and it and "spring" without a
                                 capacity */
+  /* Called before each body is made, and while its field is, with the body's place in the scene and
+     the share of all bodies that is there; false ends it there with ABUT_ERROR_CANCELLED. May be
+     NULL. It must not call abut. */
+  bool (*progress)(void *user, const char *what, double share);
+  void *user;
   uint32_t cookie;
 } abut_scene_options;
 

@@ -32,6 +32,7 @@ from abut._inspect import ContactMesh, Suggestion, contact_mesh, measure_fit, me
 from abut._lcp import Lcp, LcpClass, LcpEnd, solve_lcp
 from abut._native import Error, ffi as _ffi, lib as _lib
 from abut._pair import Layout, Pair, fit_smoothing, load_smoothing
+from abut._progress import Progress as _Progress
 from abut._shape_numbers import ShapeNumbers
 from abut._shapes import ShapeGradients, shape_gradient, shape_jvp, shape_vjp
 from abut._spring import (Cloud, SpringGradients, Springs, evaluate_cloud, load_cloud, soft_points, springs,
@@ -66,10 +67,10 @@ def load(path: str | _PathLike[str], **options: _Any) -> Body:
 
 
 def from_mujoco(model: _Any, context: Context | None = None, *, contact_model: str | None = None,
-                list_pairs: bool = False) -> Scene:
+                list_pairs: bool = False, progress: _Progress = None) -> Scene:
     """A scene of a mujoco.MjModel, of whatever MuJoCo is installed: abut.mujoco.from_mujoco."""
     from abut.mujoco import from_mujoco as make  # MuJoCo is imported where it is asked for
-    return make(model, context, contact_model=contact_model, list_pairs=list_pairs)
+    return make(model, context, contact_model=contact_model, list_pairs=list_pairs, progress=progress)
 
 
 __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Ccd", "CcdFeature", "CcdGradients", "CcdMesh", "CcdQueries",

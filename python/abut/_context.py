@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from abut import _drivers
-from abut._native import Error, check, ffi, lib, text_of
+from abut._native import BUILDS, Error, check, ffi, lib, text_of
+from abut._progress import Progress, teller
 
 if TYPE_CHECKING:  # the one import of a higher layer, for types only: contexts give bodies, and bodies have contexts
     from abut import _makers
@@ -137,6 +138,9 @@ class Context(Owner):
     fallback       "host": the host path finishes what devices fail at; "none": calls fail
     chunk, scratch_bytes, lanes, timeout
                    bounds and settings of the C API's abut_context_def; 0 takes the library's
+    progress       called as progress("compiling kernels of ...", share) when kernels are built that a call is the first to
+                   need, with 0.0 before and 1.0 after it, in the device's own thread. The first time on a machine that may
+                   take a minute. None: a line on stderr after a second, if that is a terminal; False: nothing
 
     Threads may share a context; its calls take turns. A process that has been forked since opens
     none of its own, for drivers would hang: start workers by spawn.
@@ -147,7 +151,7 @@ class Context(Owner):
     def __init__(self, device: str | int | Sequence[str | int] | None = None,
                  precision: str = "f32", *, queue: Any = None, fallback: str = "host",
                  chunk: int = 0, scratch_bytes: int = 0, lanes: int = 0,
-                 timeout: float = 0.0) -> None:
+                 timeout: float = 0.0, progress: Progress = None) -> None:
         if precision not in _PRECISIONS:
             raise ValueError(f"precision is {precision!r}, not one of {', '.join(_PRECISIONS)}")
         if fallback not in ("host", "none"):
@@ -165,6 +169,8 @@ class Context(Owner):
         definition.fallback = 0 if fallback == "host" else 1
         definition.chunk, definition.scratch_bytes = chunk, scratch_bytes
         definition.lanes, definition.timeout = lanes, timeout
+        self._told_of_building = teller(progress)
+        definition.building, definition.user = BUILDS, self._told_of_building.handle
         handle = ffi.new("abut_context *")
         check(lib.abut_create_context(definition, handle))
         self._handle = handle[0]

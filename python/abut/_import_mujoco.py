@@ -27,6 +27,7 @@ import pathlib
 import re
 import secrets
 import signal
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -1218,8 +1219,37 @@ def _read(path: str) -> Any:
                          "docs/import.md") from error
 
 
+class _Reading:
+    """A line on a terminal after a second, which whatever is said next removes."""
+
+    def __init__(self, path: str, quiet: bool) -> None:
+        self._shown, self._quiet = False, quiet or not sys.stderr.isatty()
+        self._timer = threading.Timer(1.0, self._show, (path,))
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        if not self._quiet:
+            self._timer.start()
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
+
+    def _show(self, path: str) -> None:
+        self._shown = True
+        print(f"\r\033[Kreading {path} with MuJoCo", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        self._timer.cancel()
+        if self._shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        self._shown = False
+
+
 def _import(path: str, to: pathlib.Path, list_pairs: bool, quiet: bool, verbose: bool) -> int:
+    reading = _Reading(path, quiet)
+
     def tell(text: str) -> None:
+        reading.end()
         print(f"abut: warning: {text}", file=sys.stderr)
 
     try:
@@ -1227,8 +1257,9 @@ def _import(path: str, to: pathlib.Path, list_pairs: bool, quiet: bool, verbose:
             return _refuse(f"{to}: is an input of this command too")
         _check_scene_file(to)
         try:
-            maker = _Maker(_read(path), to.name[: -len(_ENDING)], tell, list_pairs, verbose)
-            scene = maker.scene()
+            with reading:
+                maker = _Maker(_read(path), to.name[: -len(_ENDING)], tell, list_pairs, verbose)
+                scene = maker.scene()
         except ValueError as error:
             return _refuse(f"{path}: {error}")
         _write(scene, maker.mesh_texts(), to)

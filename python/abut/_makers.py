@@ -18,6 +18,7 @@ from abut._drivers import warn
 from abut._inspect import contact_mesh
 from abut._native import FIELD_GOES_ON, check, ffi, lib, path_of
 from abut._pair import Pair
+from abut._progress import Progress
 from abut._shape_numbers import ShapeNumbers, create, mesh_definition, numbers_from, turned
 from abut._worlds import Scene
 
@@ -211,9 +212,10 @@ def pair(self: Context, a: Body, b: Body, smoothing: Mapping[str, Any] | None = 
     return Pair(a, b, smoothing)
 
 
-def scene(self: Context, path: str | os.PathLike[str], *, contact_model: str | None = None) -> Scene:
+def scene(self: Context, path: str | os.PathLike[str], *, contact_model: str | None = None,
+          progress: Progress = None) -> Scene:
     """The same as abut.Scene on this context."""
-    return Scene(path, self, contact_model=contact_model)
+    return Scene(path, self, contact_model=contact_model, progress=progress)
 
 
 for _method in (body, height_field, load, pair, scene):

@@ -10,9 +10,11 @@ from abut._abut import ffi, lib
 __all__ = ["Error", "check", "ffi", "lib", "path_of", "text_of"]
 
 
-# What the progress of a batch, of a field and of a decomposition is: they ask for signals.
+# What the progress of a batch, of a field, of a decomposition and of a scene is: they ask for signals. And who hears of builds.
 GO_ON: Any = ffi.addressof(lib, "abutpy_go_on")
 FIELD_GOES_ON: Any = ffi.addressof(lib, "abutpy_field_goes_on")
+SCENE_GOES_ON: Any = ffi.addressof(lib, "abutpy_scene_goes_on")
+BUILDS: Any = ffi.addressof(lib, "abutpy_builds")
 
 
 class Error(Exception):

@@ -11,8 +11,9 @@ from abut._arrays import Rows, copied, pointer, real_array
 from abut._body import diagnostic_texts
 from abut._context import Context, Owner, default_context, warn_of_failures
 from abut._drivers import warn
-from abut._native import Error, check, ffi, lib, path_of
+from abut._native import SCENE_GOES_ON, Error, check, ffi, lib, path_of
 from abut._pair import read_smoothing
+from abut._progress import Progress, teller
 from abut._table import Forces, OfPositions, forces_of, plan_of, run
 from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, Gradients, Step, Tangents,
                                Transition, WorldStatus, mirrored)
@@ -73,6 +74,9 @@ class Scene(Owner):
     context   the devices that step its worlds; None takes abut.default_context()
     contact_model  "cone", "lcp" or "spring", in place of the scene's own; what of its own model the other has no
                    meaning for is left aside. None: its own
+    progress       called as progress(what, share) before each body is made and while its field is, with the body's place and
+                   the share of all bodies that is there; what it raises ends the loading. None: a line on stderr after a
+                   second, if that is a terminal; False: nothing
     Errors: abut.Error with file, line and cause.
 
     nq, nv, nu              positions, velocities, controls of a world
@@ -88,11 +92,11 @@ class Scene(Owner):
     _destroy = lib.abut_destroy_scene
 
     def __init__(self, path: str | os.PathLike[str], context: Context | None = None, *,
-                 contact_model: str | None = None) -> None:
-        self._load(path, context, contact_model, str)
+                 contact_model: str | None = None, progress: Progress = None) -> None:
+        self._load(path, context, contact_model, str, progress)
 
     def _load(self, path: str | os.PathLike[str], context: Context | None, contact_model: str | None,
-              renamed: Callable[[str], str]) -> None:
+              renamed: Callable[[str], str], progress: Progress) -> None:
         """renamed   gives errors and warnings other names for the scene's files and places"""
         place = path_of(path)
         name = os.fsdecode(place)
@@ -101,10 +105,14 @@ class Scene(Owner):
         options = ffi.new("abut_scene_options *", lib.abut_default_scene_options())
         model = ffi.NULL if contact_model is None else ffi.new("char[]", contact_model.encode())
         options.contact_model = model
+        told = teller(progress, lambda what: renamed(f"{name}: {what}"))
+        options.progress, options.user = SCENE_GOES_ON, told.handle
         try:
             check(lib.abut_load_scene_with(self.context.handle, place, options, handle))
         except Error as error:
             raise Error(error.status, renamed(str(error))) from None
+        finally:
+            told.end()
         self._handle = handle[0]
         info = ffi.new("abut_scene_info *")
         check(lib.abut_get_scene_info(self._handle, info))

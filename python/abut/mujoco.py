@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -23,6 +24,7 @@ import numpy as np
 from abut import _import_mujoco
 from abut._context import Context
 from abut._drivers import warn
+from abut._progress import Progress
 from abut._worlds import Scene
 
 __all__ = ["from_mujoco", "scene_of", "set_state", "state_of", "write"]
@@ -48,17 +50,23 @@ def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None] 
 
 
 def from_mujoco(model: Any, context: Context | None = None, *, contact_model: str | None = None,
-                list_pairs: bool = False) -> Scene:
+                list_pairs: bool = False, progress: Progress = None) -> Scene:
     """A scene of a mujoco.MjModel: q, v and controls are MuJoCo's, number by number, but for actuators that are left out.
 
     What a scene has no word for is warned about, summed up by kinds. contact_model: "cone" (MuJoCo's law), "lcp" or "spring".
     list_pairs: whether all pairs are listed, each with a column of friction and stiffness of its own; else bodies have these.
+    progress: as of abut.Scene, with the model's names.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.scene.json"
         maker = _import_mujoco.write(model, path, warn, list_pairs)
+
+        def renamed(text: str) -> str:
+            without = re.sub(r"(\.bodies\[\d+\]) of `[^`]*`", r"\1", text)  # the model's names say it, too
+            return _import_mujoco.renamed(maker, path, without)
+
         scene = Scene.__new__(Scene)
-        scene._load(path, context, contact_model, lambda text: _import_mujoco.renamed(maker, path, text))
+        scene._load(path, context, contact_model, renamed, progress)
         return scene
 
 

@@ -6,6 +6,7 @@
 #include "format/text.h"
 #include "format/whole_file.h"
 #include "io/body_file.h"
+#include "io/body_load.h"
 #include "io/body_mesh.h"
 #include "io/field_cache.h"
 #include "io/smoothing_file.h"
@@ -122,11 +123,11 @@ abut_status abut_load_decomposition(abut_context context, const char *path,
   return status;
 }
 
-static abut_status load_mesh(abut_context context, const char *path, abut_body *body)
+static abut_status load_mesh(abut_context context, const char *path,
+                             const abut_field_options *options, abut_body *body)
 {
-  const abut_field_options options = abut_default_field_options();
   abut_field field;
-  TRY(abut_load_field(path, &options, &field));
+  TRY(abut_load_field(path, options, &field));
   const abut_status status = of_file(path, abut_create_body(context, &field.def, body));
   if (status == ABUT_SUCCESS) {
     body_set_report(*body, &field.report);
@@ -213,14 +214,19 @@ done:
   return status;
 }
 
-abut_status abut_load_body(abut_context context, const char *path, abut_body *body)
+abut_status body_load(abut_context context, const char *path, const abut_field_options *options,
+                      abut_body *body)
 {
-  if (!path || !body) {
-    return fail(ABUT_ERROR_ARGUMENT, "path or body is NULL");
-  }
   *body = (abut_body){0};
   return has_extension(path, ".json") ? load_json(context, path, body)
-                                      : load_mesh(context, path, body);
+                                      : load_mesh(context, path, options, body);
+}
+
+abut_status abut_load_body(abut_context context, const char *path, abut_body *body)
+{
+  const abut_field_options options = abut_default_field_options();
+  return path && body ? body_load(context, path, &options, body)
+                      : fail(ABUT_ERROR_ARGUMENT, "path or body is NULL");
 }
 
 static abut_status copy_into(void **out, const void *from, size_t count, size_t size)

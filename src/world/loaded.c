@@ -3,6 +3,7 @@
 #include "base/call_lock.h"
 #include "body/body.h"
 #include "format/text.h"
+#include "io/body_load.h"
 #include "io/body_mesh.h"
 #include "contact/pair.h"
 #include "scene/bodies.h"
@@ -15,6 +16,7 @@
 #include "world/tiles.h"
 #include <abut/files.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,13 +98,46 @@ static void mark_paired(const loaded_scene *s, const scene_bodies *from, unsigne
   }
 }
 
+/* The body at work, for who is told how far loading is. */
+typedef struct telling {
+  const abut_scene_options *to; /* NULL: nobody */
+  char what[128];               /* the body's place and link */
+  double from, share;           /* how much is done, and what the body is of all */
+} telling;
+
+/* As of a field's options: a step of the body's field. */
+static bool tell_step(void *user, const char *what, double share)
+{
+  const telling *t = user;
+  char text[sizeof t->what + 64];
+  snprintf(text, sizeof text, "%s%s%s", t->what, what ? ": " : "", what ? what : "");
+  return !t->to || !t->to->progress ||
+         t->to->progress(t->to->user, text, t->from + share * t->share);
+}
+
+static abut_status tell_body(const loaded_scene *s, size_t link, size_t of_link, size_t at,
+                             telling *t)
+{
+  const char *name = s->def.links[link].name;
+  *t = (telling){.to = s->told,
+                 .from = (double)at / (double)s->body_count,
+                 .share = 1.0 / (double)s->body_count};
+  snprintf(t->what, sizeof t->what, "links[%zu].bodies[%zu]%s%.80s%s", link, of_link,
+           name ? " of `" : "", name ? name : "", name ? "`" : "");
+  return tell_step(t, NULL, 0.0) ? ABUT_SUCCESS
+                                 : fail(ABUT_ERROR_CANCELLED, "loading the scene was cancelled");
+}
+
 /* Makes a body by its definition or from its file. Where it is not to be made now, its mesh is only
  * read. */
 static abut_status make_body(const loaded_scene *s, abut_context c, const scene_body *b,
-                             const abut_body_def *def, bool now, abut_body *out)
+                             const abut_body_def *def, bool now, telling *t, abut_body *out)
 {
   if (now) {
-    return b->shape == SHAPE_FILE ? s->def.law->load_body(c, b->file, out)
+    abut_field_options options = abut_default_field_options();
+    options.progress = tell_step;
+    options.user = t;
+    return b->shape == SHAPE_FILE ? s->def.law->load_body(c, b->file, &options, out)
                                   : abut_create_body(c, def, out);
   }
   mesh m = {0};
@@ -126,9 +161,12 @@ static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodi
         continue;
       }
       if (!s->bodies[at].generation) {
+        const bool now = !paired || paired[at];
+        telling t;
+        TRY(tell_body(s, l, i, at, &t));
         TRY(scene_blame(&s->def, (scene_place){"links", l, "bodies", true, i},
                         b->shape == SHAPE_FILE ? "its file, " : "",
-                        make_body(s, c, b, from->def[at], !paired || paired[at], &s->bodies[at])));
+                        make_body(s, c, b, from->def[at], now, &t, &s->bodies[at])));
       }
     }
   }
@@ -294,10 +332,9 @@ loaded_scene *scene_get(abut_scene s)
   return pool_get(&scene_pool, (handle){s.index, s.generation});
 }
 
-/* Loads a scene from the file at `path` or, where that is NULL, from `text`. `law` is the contact
- * model that takes the place of a file's own, or NULL. */
-static abut_status load(abut_context handle_, const char *path, const char *text, const char *law,
-                        abut_scene *out)
+/* Loads a scene from the file at `path` or, where that is NULL, from `text`. */
+static abut_status load(abut_context handle_, const char *path, const char *text,
+                        const abut_scene_options *options, abut_scene *out)
 {
   context *c = context_get(handle_);
   void *memory = NULL;
@@ -307,7 +344,8 @@ static abut_status load(abut_context handle_, const char *path, const char *text
   TRY(allocate(&memory, 1, sizeof(loaded_scene)));
   loaded_scene *s = memory;
   s->context = c;
-  abut_status status = path ? scene_file_read_as(path, law, &s->def)
+  s->told = options;
+  abut_status status = path ? scene_file_read_as(path, options->contact_model, &s->def)
                             : scene_file_parse("scene", text, strlen(text), &s->def);
   status = status == ABUT_SUCCESS ? fill(s, handle_) : status;
   status = status == ABUT_SUCCESS ? context_adopt(c, &scene_pool, &s->base, scene_free_memory)
@@ -317,6 +355,7 @@ static abut_status load(abut_context handle_, const char *path, const char *text
     scene_free_memory(s);
     return status;
   }
+  s->told = NULL;
   *out = (abut_scene){s->base.self.index, s->base.self.generation};
   return ABUT_SUCCESS;
 }
@@ -334,7 +373,8 @@ abut_status abut_load_scene(abut_context handle_, const char *path, abut_scene *
     return fail(ABUT_ERROR_ARGUMENT, "abut_load_scene needs a path and a handle");
   }
   *out = (abut_scene){0, 0};
-  return load(handle_, path, NULL, NULL, out);
+  const abut_scene_options options = abut_default_scene_options();
+  return load(handle_, path, NULL, &options, out);
 }
 
 abut_scene_options abut_default_scene_options(void)
@@ -353,7 +393,7 @@ abut_status abut_load_scene_with(abut_context handle_, const char *path,
   if (!options || options->cookie != COOKIE) {
     return fail(ABUT_ERROR_ARGUMENT, "make options of scenes by abut_default_scene_options");
   }
-  return load(handle_, path, NULL, options->contact_model, out);
+  return load(handle_, path, NULL, options, out);
 }
 
 abut_status abut_destroy_scene(abut_scene handle_)

@@ -125,6 +125,7 @@ typedef struct loaded_scene {
   char **warnings;       /* (warning_count) that the last abut_check_scene has found */
   size_t warning_count, warning_room;
   arena warning_texts;
+  const abut_scene_options *told; /* who is told how far loading is; NULL: nobody, or it is done */
   bool given;          /* Some pair has no bodies, so that each call must give its contacts. */
   scene_clouds clouds; /* of springs, and the two below as well; empty with other laws */
   scene_sinking sinking;

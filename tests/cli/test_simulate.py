@@ -1,8 +1,13 @@
 """Worlds and films of the command: see support.py."""
+import contextlib
 import math
 import os
+import pty
+import re
 import shutil
 import struct
+import subprocess
+import time
 
 from support import *
 
@@ -565,6 +570,33 @@ exit 3
           f"film fall.scene.json stopped.npz -o no.png --world 2 {ON}")
     wrong("way.npz: is an input of this command too", "film fall.scene.json way.npz -o way.npz")
     absent("no.png", "no")
+
+
+def test_told():
+    # A line on a terminal names the body whose field takes long.
+    for name in ("figure", "part"):
+        shutil.copy(TESTS.parent / "assets" / f"{name}.obj", f"told-{name}.obj")
+    put("told.scene.json", """{"links": [{"name": "lying", "bodies": [{"file": "told-figure.obj"}]},
+ {"name": "falling", "joint": {"type": "free"}, "mass": 1, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+  "position": [0, 0, 9], "bodies": [{"file": "told-part.obj"}]}], "pairs": [{"a": 1, "b": 0}]}
+""")
+    for more in ("", "--quiet"):
+        terminal, end = pty.openpty()
+        began, text = time.monotonic(), b""
+        process = subprocess.Popen([ABUT, *words_of(f"simulate told.scene.json -o told.npz --steps 1 {STATES} {more}")],
+                                   stdout=subprocess.DEVNULL, stderr=end, env={**os.environ, "ABUT_CACHE_DIR": "off"})
+        os.close(end)
+        with contextlib.suppress(OSError):  # what a terminal says whose other end is closed
+            while some := os.read(terminal, 4096):
+                text += some
+        took, status = time.monotonic() - began, process.wait()
+        os.close(terminal)
+        check(status == 0, f"status {status}: {text}")
+        if more:
+            check(b"links[" not in text, f"with --quiet there is {text}")
+        elif took > 1.5:
+            found = re.search(rb"\r\x1b\[Ktold\.scene\.json: links\[[01]\]\.bodies\[0\] of `(lying|falling)`.*\r\x1b\[K", text)
+            check(found, f"nothing names a body: {text}")
 
 
 if __name__ == "__main__":

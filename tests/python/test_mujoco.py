@@ -1,11 +1,13 @@
 """abut.mujoco: scenes of MuJoCo's models, beside how MuJoCo moves them. tests/cli/test_import.py has the command."""
 import copy
+import io
 import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import time
 import types
 import warnings
 
@@ -707,3 +709,55 @@ def test_meshes_whose_names_differ_in_case_have_files_of_their_own():
         <body><freejoint/><geom type="mesh" mesh="b"/></body></worldbody></mujoco>""")
     _, meshes = abut.mujoco.scene_of(model, "two", lambda text: None)
     assert len({name.lower() for name in meshes}) == 3 and "two.b.obj" in meshes
+
+
+def test_loading_is_told(context):
+    told = []
+    scene = quiet(am.from_mujoco, load("hand"), context, progress=lambda what, share: told.append((what, share)))
+    shares = [share for _, share in told]
+    assert len(told) >= 5 and shares == sorted(shares) and 0.5 < shares[-1] < 1.0
+    assert all("geom" in what and "links[" not in what for what, _ in told)  # by the model's names
+
+    def enough(what, share):
+        if len(told) == 2:
+            raise RuntimeError(what)
+        told.append(what)
+
+    told = []
+    with pytest.raises(RuntimeError, match="geom"):
+        quiet(am.from_mujoco, load("hand"), context, progress=enough)
+    assert quiet(am.from_mujoco, load("hand"), context, progress=False).links == scene.links
+    with pytest.raises(TypeError, match="progress is 3"):
+        am.from_mujoco(load("hand"), context, progress=3)
+
+
+def test_a_line_on_a_terminal(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    from abut import _progress
+
+    for stream, seen in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setattr(_progress, "_AFTER", 0.05)
+        told = _progress.teller(None, lambda what: f"model: {what}")
+        told.tell("a body", 0.25)
+        time.sleep(0.3)
+        told.tell("another", 0.5)  # at once, as a line is there
+        told.end()
+        told.tell("the next one", 0.75)  # not before its own time
+        told.end()
+        assert stream.getvalue() == seen * "\r\033[Kabut: model: a body, 25%\r\033[Kabut: model: another, 50%\r\033[K"
+
+
+def test_building_is_told():
+    told = []
+    with abut.Context(os.environ.get("ABUT_TEST_DEVICE", "host"), progress=lambda what, share: told.append((what, share))) as own:
+        scene = quiet(am.from_mujoco, load("gripper"), own)
+        scene.step(scene.start(), np.zeros(scene.nv))
+        if own.device.type == "host":
+            assert not told
+        else:
+            assert told and [share for _, share in told] == [0.0, 1.0] * (len(told) // 2)
+            assert any("kernels of module world for" in what for what, _ in told)

@@ -5,6 +5,7 @@
 #include "play.h"
 
 #include "contact/active.h"
+#include "contact/pair.h"
 #include "world/boxes.h"
 #include "world/loaded.h"
 #include "scene/place.h"
@@ -13,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WORLDS = 23, ROOM = 1 << 14, FREE_LINKS = 7 };
 
@@ -470,6 +472,84 @@ static void test_refused(abut_context c, const char *text)
   CHECK_EQUAL(abut_find_items(gone, p.q, 0, &items), ABUT_ERROR_HANDLE);
 }
 
+/* Whether a kind of pairs of free links has been brought to the device. */
+static bool is_brought(const loaded_scene *s, size_t kind)
+{
+  const pair *p = pair_get(s->parts[s->pair_order[s->pair_kinds[kind].first]].pair);
+  REQUIRE(p);
+  return p->on[0] && p->on[0]->head;
+}
+
+static bool is_free(const loaded_scene *s, size_t kind)
+{
+  const scene_pair *p = &s->def.pairs[s->pair_order[s->pair_kinds[kind].first]];
+  return p->link[0] > 2 && p->link[1] > 2;
+}
+
+/* Steps bring what is near, and nothing else. */
+static void test_brought(abut_context c, const char *text)
+{
+  play p;
+  size_t near = 0, far = 0;
+  play_open_text(&p, c, precision, text, 1);
+  const loaded_scene *s = scene_get(p.scene);
+  REQUIRE(s);
+  for (size_t i = 0; i < FREE_LINKS; ++i) { /* the first and the second meet */
+    play_set_q(&p, 0, 1 + 7 * i, i == 1 ? 0.05 : 10.0 * (double)i);
+    play_set_q(&p, 0, 1 + 7 * i + 2, 5.0);
+    play_set_q(&p, 0, 1 + 7 * i + 3, 1.0);
+  }
+  for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
+    CHECK(!is_brought(s, kind));
+  }
+  play_step(&p, 1);
+  for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
+    near += is_free(s, kind) && is_brought(s, kind);
+    far += is_free(s, kind) && !is_brought(s, kind);
+  }
+  check(near == 1 && far > 5, "%zu kinds of free links were brought, and %zu were not", near, far);
+  play_close(&p);
+}
+
+/* ---- loading ---- */
+
+typedef struct told {
+  size_t calls, end; /* the call that ends it, or 0 */
+  double last;
+  bool named;
+} told;
+
+static bool tell(void *user, const char *what, double share)
+{
+  told *t = user;
+  ++t->calls;
+  check(share >= t->last && share < 1.0, "%s: %g after %g", what, share, t->last);
+  t->last = share;
+  t->named = t->named || strncmp(what, "links[2].bodies[0]", 18) == 0;
+  return t->calls != t->end;
+}
+
+static void test_told(abut_context c, const char *text)
+{
+  char path[64];
+  abut_scene scene;
+  abut_scene_options options = abut_default_scene_options();
+  told all = {0}, some = {.end = 3};
+  snprintf(path, sizeof path, "items-%d-%ld.scene.json", (int)precision, (long)getpid());
+  FILE *file = fopen(path, "w");
+  REQUIRE(file && fputs(text, file) >= 0 && fclose(file) == 0);
+  options.progress = tell;
+  options.user = &all;
+  REQUIRE_OK(abut_load_scene_with(c, path, &options, &scene));
+  CHECK_OK(abut_destroy_scene(scene));
+  check(all.named && all.calls > 3 && all.last > 0.5, "%zu calls came to %g", all.calls, all.last);
+  options.user = &some;
+  CHECK_EQUAL(abut_load_scene_with(c, path, &options, &scene), ABUT_ERROR_CANCELLED);
+  check(strstr(abut_last_error(), "cancelled"), "it says %s", abut_last_error());
+  CHECK_EQUAL(some.calls, 3);
+  remove(path);
+}
+
 int main(int argc, char **argv)
 {
   static char automatic[ROOM], listed[ROOM], all[ROOM], few[ROOM];
@@ -486,6 +566,8 @@ int main(int argc, char **argv)
   test_all(c, few);
   test_by(c, listed);
   test_refused(c, automatic);
+  test_brought(c, automatic);
+  test_told(c, automatic);
   CHECK_OK(abut_destroy_context(c));
   test_chunks(automatic);
   return check_finish();

@@ -316,7 +316,7 @@ typedef struct progress {
   double start; /* [s] */
   double last;  /* when the line was written */
   const char *what;
-  const char *step;       /* of what, last said */
+  char step[128];         /* of what, last said */
   size_t contacts;        /* a pose; 0 where that does not matter */
   double bytes;           /* that will be written; 0: few */
   double measured;        /* since when steps are measured; those before it prepared, too */
@@ -334,8 +334,10 @@ __attribute__((format(printf, 2, 3))) void progress_say(progress *p, const char 
 void progress_foresee(progress *p, size_t done, size_t total);
 /* abut_progress; user is a progress. Silent in the first second but for the above. */
 bool progress_step(size_t done, size_t total, void *user);
-/* The same of shares of `what`, for abut_field_options. */
+/* The same of shares of `what`, for abut_field_options and abut_scene_options. */
 bool progress_share(void *user, const char *what, double share);
+/* Of abut_context_def: shows that kernels are built, after a second. user is the options. */
+void progress_building(void *user, const char *what, bool done);
 void progress_end(progress *p);
 
 /* Monotonic time [s]. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -161,6 +162,8 @@ double now(void)
  * an alarm shows its line when the first second is over. */
 static char line[512];
 static volatile sig_atomic_t line_shown;
+static pthread_mutex_t line_lock =
+  PTHREAD_MUTEX_INITIALIZER; /* devices' threads say something, too */
 
 /* Nothing here but what a signal's handler may do. */
 static void show_line(int signal_)
@@ -195,6 +198,7 @@ void progress_say(progress *p, const char *format, ...)
     return;
   }
   va_list arguments;
+  pthread_mutex_lock(&line_lock);
   va_start(arguments, format);
   show_in(0.0);
   memcpy(line, CLEAR, sizeof CLEAR);
@@ -207,6 +211,7 @@ void progress_say(progress *p, const char *format, ...)
     sigaction(SIGALRM, &(struct sigaction){.sa_handler = show_line, .sa_flags = SA_RESTART}, NULL);
     show_in(left);
   }
+  pthread_mutex_unlock(&line_lock);
 }
 
 /* The first report ends what was compiled or read on the way, and is no measure. */
@@ -256,16 +261,39 @@ bool progress_share(void *user, const char *what, double share)
   progress *p = user;
   const double time = now();
   /* A step's begin is said in any case: it may be long before the next word. */
-  if (p->enabled && (time - p->last > PROGRESS_EVERY || p->step != what)) {
+  if (p->enabled &&
+      (time - p->last > PROGRESS_EVERY || strncmp(p->step, what, sizeof p->step - 1) != 0)) {
     p->last = time;
-    p->step = what;
+    snprintf(p->step, sizeof p->step, "%s", what);
     progress_say(p, "%s: %s, %.0f %%", p->what, what, 100.0 * share);
   }
   return true;
 }
 
+/* How many devices build, and the line of them all. */
+static struct {
+  pthread_mutex_t lock;
+  size_t count;
+  progress line;
+} building = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void progress_building(void *user, const char *what, bool done)
+{
+  pthread_mutex_lock(&building.lock);
+  if (!done && !building.count++) {
+    building.line = progress_begin(user, "");
+  }
+  if (!done) {
+    progress_say(&building.line, "compiling %s, once", what);
+  } else if (!--building.count) {
+    progress_end(&building.line);
+  }
+  pthread_mutex_unlock(&building.lock);
+}
+
 void progress_end(progress *p)
 {
+  pthread_mutex_lock(&line_lock);
   if (p->enabled) {
     show_in(0.0);
   }
@@ -274,6 +302,7 @@ void progress_end(progress *p)
     fflush(stderr);
     line_shown = 0;
   }
+  pthread_mutex_unlock(&line_lock);
 }
 
 const char *precision_name(abut_precision precision)

@@ -209,6 +209,8 @@ static exit_code open_context(session *s, const options *o, abut_precision preci
   def.devices = count ? choices : NULL;
   def.device_count = (uint32_t)count;
   def.precision = precision;
+  def.building = progress_building;
+  def.user = (void *)(uintptr_t)o; /* which is only read */
   def.lanes = (uint32_t)lanes;
   def.chunk = (uint32_t)chunk;
   progress p = progress_begin(o, "");

@@ -495,9 +495,12 @@ exit_code warn_suspicions(const char *path, abut_scene links)
 
 exit_code load_scene(const session *s, const options *o, abut_scene *links, abut_scene_info *info)
 {
-  progress p = progress_begin(o, "");
+  progress p = progress_begin(o, o->operands[0]);
+  abut_scene_options how = abut_default_scene_options();
+  how.progress = progress_share;
+  how.user = &p;
   progress_say(&p, "reading %s", o->operands[0]);
-  const abut_status status = abut_load_scene(s->context, o->operands[0], links);
+  const abut_status status = abut_load_scene_with(s->context, o->operands[0], &how, links);
   progress_end(&p);
   CLI_TRY(report_status(status));
   CLI_TRY(report_status(abut_get_scene_info(*links, info)));

@@ -78,6 +78,17 @@ static process_lock wait_for_others(const context *c, const member *m, int progr
   return lock;
 }
 
+/* The host path builds nothing. */
+static void tell_building(const context *c, const member *m, module_id module, bool done)
+{
+  const abut_device_info *info = device_info(m->device);
+  char what[sizeof info->name + 64];
+  if (c->def.building && info->type != ABUT_DEVICE_HOST) {
+    snprintf(what, sizeof what, "kernels of module %s for %s", module_name(module), info->name);
+    c->def.building(c->def.user, what, done);
+  }
+}
+
 abut_status test_member(context *c, size_t place, module_id module, program_id numbers,
                         bool adjoint, self_test_part part)
 {
@@ -94,7 +105,9 @@ abut_status test_member(context *c, size_t place, module_id module, program_id n
   }
   abut_counters *counters = device_counters(m->device), before = *counters;
   const process_lock lock = wait_for_others(c, m, PROGRAM_OF(module, numbers, adjoint));
+  tell_building(c, m, module, false);
   const abut_status status = run(c, place, test);
+  tell_building(c, m, module, true);
   process_lock_give_back(lock, status == ABUT_SUCCESS);
   before.builds = counters->builds;
   before.resident = counters->resident;

@@ -2,7 +2,7 @@
  * docs/cone.md. */
 #include "base/error.h"
 #include "world/law/law.h"
-#include <abut/files.h>
+#include "io/body_load.h"
 #include <math.h>
 #include <string.h>
 
@@ -307,7 +307,7 @@ const contact_law cone_law = {
   .cuts = true,
   .drawable = true,
   .load = scene_load_pairs,
-  .load_body = abut_load_body,
+  .load_body = body_load,
   .measure = extent_of_body,
   .inform = scene_inform_of_pairs,
   .sizes = own_sizes,

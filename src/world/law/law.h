@@ -8,6 +8,7 @@
 #include "world/extent.h"
 #include "scene/law.h"
 #include "world/reverse.h"
+#include <abut/field.h>
 
 /* Each NAME stands for NAME_law of NAME.c. A scene's file that names no law has the first one. */
 #define LAWS(X) X(cone) X(lcp) X(spring)
@@ -65,8 +66,10 @@ struct contact_law {
    * has scene_measure_pairs find the pairs' sizes. */
   abut_status (*load)(loaded_scene *s, abut_context c, const scene_bodies *bodies);
 
-  /* Loads a body of a file. It is needed where `load` calls scene_load_pairs, and for pictures. */
-  abut_status (*load_body)(abut_context c, const char *path, abut_body *out);
+  /* Loads a body of a file, with settings for the field of a bare mesh. It is needed where `load`
+   * calls scene_load_pairs, and for pictures. */
+  abut_status (*load_body)(abut_context c, const char *path, const abut_field_options *options,
+                           abut_body *out);
 
   /* Tells the box and the thickness of a pair's body that is no plane. scene_measure_pairs needs
    * it. */

@@ -5,7 +5,7 @@
 #include "query/lcp/lcp.h"
 #include "engine/self_test/runner.h"
 #include "world/law/lcp.h"
-#include <abut/files.h>
+#include "io/body_load.h"
 
 /* The solver takes a residual of this share of the largest b as an answer: a micrometre a second of
  * a metre a second. Flat sides that touch have many more contacts than would hold them, so that
@@ -246,7 +246,7 @@ const contact_law lcp_law = {
   .settle = settle,
   .drawable = true,
   .load = scene_load_pairs,
-  .load_body = abut_load_body,
+  .load_body = body_load,
   .measure = extent_of_body,
   .inform = inform,
   .sizes = own_sizes,

@@ -45,7 +45,8 @@ void spring_inform(const loaded_scene *s, abut_scene_info *info);
 void spring_sizes(const scene_def *s, size_t slots, world_sizes *out);
 void spring_put(const scene_def *s, const scene_constants *c, const contact_group *groups,
                 scene_tables *m);
-abut_status spring_load_body(abut_context c, const char *path, abut_body *out);
+abut_status spring_load_body(abut_context c, const char *path, const abut_field_options *options,
+                             abut_body *out);
 
 /* Fills s->sinking (docs/spring.md): how far the pairs give way under what rests on them at the
  * scene's start. */

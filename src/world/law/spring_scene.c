@@ -6,6 +6,7 @@
 #include "body/family/family.h"
 #include "format/text.h"
 #include "io/body_file.h"
+#include "io/body_load.h"
 #include "scene/file.h"
 #include <abut/files.h>
 #include <math.h>
@@ -135,14 +136,15 @@ abut_status spring_choose(const scene_def *s, const contact_law **out)
 
 /* A body file may only name a mesh and say how that becomes a cloud. It then has no field of its
  * own, and the body is loaded from the mesh. */
-abut_status spring_load_body(abut_context c, const char *path, abut_body *out)
+abut_status spring_load_body(abut_context c, const char *path, const abut_field_options *options,
+                             abut_body *out)
 {
   body_file f = {0};
   if (!has_extension(path, ".json")) {
-    return abut_load_body(c, path, out);
+    return body_load(c, path, options, out);
   }
   TRY(body_file_read(path, &f));
-  const abut_status status = abut_load_body(c, family_any(&f.def) ? path : f.mesh_path, out);
+  const abut_status status = body_load(c, family_any(&f.def) ? path : f.mesh_path, options, out);
   body_file_free(&f);
   return status;
 }

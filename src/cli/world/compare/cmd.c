@@ -112,11 +112,13 @@ static exit_code nothing_left(const comparison *c)
   return report(EXIT_INPUT, "%s: there is no law to compare", c->worlds.o->operands[0]);
 }
 
-static exit_code load_law(comparison *c, const law *l)
+static exit_code load_law(comparison *c, const law *l, progress *p)
 {
   law_run *r = &c->runs[c->run_count];
   abut_scene_options how = abut_default_scene_options();
   how.contact_model = l->name;
+  how.progress = progress_share;
+  how.user = p;
   r->law = l;
   const abut_status status =
     abut_load_scene_with(c->worlds.session.context, c->worlds.o->operands[0], &how, &r->links);
@@ -170,10 +172,10 @@ static exit_code find_shapes(comparison *c)
 static exit_code load_laws(comparison *c, const bool chosen[LAWS])
 {
   exit_code code = EXIT_GOOD;
-  progress p = progress_begin(c->worlds.o, "");
+  progress p = progress_begin(c->worlds.o, c->worlds.o->operands[0]);
   progress_say(&p, "reading %s", c->worlds.o->operands[0]);
   for (size_t i = 0; i < LAWS && code == EXIT_GOOD; ++i) {
-    code = chosen[i] ? load_law(c, &laws[i]) : EXIT_GOOD;
+    code = chosen[i] ? load_law(c, &laws[i], &p) : EXIT_GOOD;
   }
   progress_end(&p);
   CLI_TRY(code);

@@ -1,0 +1,11 @@
+/* Loading a body with settings for the field of a bare mesh. */
+#ifndef ABUT_IO_BODY_LOAD_H
+#define ABUT_IO_BODY_LOAD_H
+
+#include <abut/field.h>
+
+/* Loads a body as abut_load_body does. */
+abut_status body_load(abut_context context, const char *path, const abut_field_options *options,
+                      abut_body *body);
+
+#endif
