@@ -52,6 +52,8 @@ _HEIGHTS_LEAST, _HEIGHTS_MOST = 2, 2048  # nodes a side of a scene's height fiel
 _SIZE_LEAST, _SIZE_MOST, _SLENDER_MOST = 1e-6, 1e6, 50.0  # of words' lengths [m], and of a capsule or cylinder by its radius
 _STARTS_MOST = 4096  # of a scene
 _NAMES, _PLURAL = 3, {"body": "bodies", "equality": "equalities"}  # of one kind of warnings
+_OF_MANY = (("with its control", "with their controls"), ("it has", "they have"), ("it is", "they are"), ("it drives", "they drive"),
+            ("it does", "they do"), ("its", "their"))  # how a warning of one element reads for several
 _JOINTS_MOST, _SAMPLES = 2, 12  # between geoms that may be stuck in each other; positions of each
 _FAR = 1e10  # beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL), and its square is finite in float32
 _ENDING = ".scene.json"
@@ -126,6 +128,19 @@ def _product(a: list[float], b: list[float]) -> list[float]:
             a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]]
 
 
+def _counted(number: int, one: str) -> str:
+    return f"{number} {one if number == 1 else _PLURAL.get(one, one + 's')}"
+
+
+def _of_many(text: str) -> str:
+    """A warning of one element as it reads for several. What is between backquotes is a name, and stays."""
+    parts = text.split("`")
+    for k in range(0, len(parts), 2):
+        for one, many in _OF_MANY:
+            parts[k] = re.sub(rf"\b{one}\b", many, parts[k])
+    return "`".join(parts)
+
+
 def _summed(told: list[str]) -> list[str]:
     """Warnings by their kind, those of actuators that are left out first: of each kind the first names, and how many there are."""
     one = re.compile(r"(\w+) (`[^`]*`|\d+): (.*)", re.DOTALL)
@@ -140,12 +155,12 @@ def _summed(told: list[str]) -> list[str]:
             line = f"{key[0]} {names[0]}: {key[1]}"
         else:
             more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-            line = f"{_PLURAL.get(key[0], key[0] + 's')} {', '.join(names[:_NAMES])}{more}: {key[1]}"
+            line = f"{_PLURAL.get(key[0], key[0] + 's')} {', '.join(names[:_NAMES])}{more}: {_of_many(key[1])}"
         kind = re.sub(r"`[^`]*`|\d[\d.e+-]*", "", line if isinstance(key, str) else f"{key[0]}: {key[1]}")
         alike.setdefault(kind, []).append(line)
     lines = [f"{group[0]} (and {len(group) - 1} more lines of this kind: --verbose)" if len(group) > _NAMES else line
              for group in alike.values() for line in (group[:1] if len(group) > _NAMES else group)]
-    return sorted(lines, key=lambda line: not (line.startswith("actuator") and "left out with its control" in line))
+    return sorted(lines, key=lambda line: not (line.startswith("actuator") and re.search("left out with (its|their) control", line)))
 
 
 class _Maker:
@@ -1183,18 +1198,25 @@ def _end(number: int, frame: object) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """MuJoCo's, which has several lines. Meshes that abut reads by Assimp are none for MuJoCo."""
+    """MuJoCo's, which has several lines, and what to do about it. Meshes that abut reads by Assimp are none for MuJoCo."""
     text = " ".join(str(error).split())
-    of_assimp = re.search(r"\.(dae|glb|gltf)", text, re.IGNORECASE)
-    return text + ("; MuJoCo's meshes are .obj, .stl or .msh, so convert it (docs/import.md#meshes)" if of_assimp else "")
+    if re.search(r"\.(dae|glb|gltf)", text, re.IGNORECASE):
+        return text + "; MuJoCo's meshes are .obj, .stl or .msh, so convert it (docs/import.md#meshes)"
+    if re.search("package:/", text):
+        return text + "; MuJoCo finds no packages of ROS: write the mesh's path in the place of `package://` (docs/import.md#meshes)"
+    if "Error opening file" in text:
+        return text + "; MuJoCo looks for files from the model's own folder on (docs/import.md#meshes)"
+    return text + "; what to do where it is too old: docs/import.md"
 
 
 def _summary(path: str, scene: dict[str, Any], maker: _Maker) -> str:
     warnings = len(maker.told)
     automatic = len(maker.automatic)
-    return (f"{path}: {maker.link_count} links, {sum(place >= 0 for place in maker.place)} bodies, {len(scene['actuators'])} actuators, "
-            f"{len(scene['pairs']) + automatic} pairs{f' ({automatic} automatic)' if automatic else ''}, by MuJoCo {mj.__version__}; "
-            + (f"{warnings} warning{'' if warnings == 1 else 's'}" if warnings else "nothing left out"))
+    counts = ", ".join(_counted(number, one) for number, one in (
+        (maker.link_count, "link"), (sum(place >= 0 for place in maker.place), "body"), (len(scene["actuators"]), "actuator"),
+        (len(scene["pairs"]) + automatic, "pair")))
+    return (f"{path}: {counts}{f' ({automatic} automatic)' if automatic else ''}, by MuJoCo {mj.__version__}; "
+            + (_counted(warnings, "warning") if warnings else "nothing left out"))
 
 
 def _print(line: str) -> int:
@@ -1215,8 +1237,7 @@ def _read(path: str) -> Any:
     try:
         return mj.MjModel.from_xml_path(path)
     except (ValueError, OSError) as error:
-        raise ValueError(f"MuJoCo {mj.__version__} does not read it: {_reason(error)}; what to do where it is too old: "
-                         "docs/import.md") from error
+        raise ValueError(f"MuJoCo {mj.__version__} does not read it: {_reason(error)}") from error
 
 
 class _Reading:
@@ -1265,6 +1286,8 @@ def _import(path: str, to: pathlib.Path, list_pairs: bool, quiet: bool, verbose:
         _write(scene, maker.mesh_texts(), to)
     except ValueError as error:
         return _refuse(error)
+    except FileNotFoundError as error:  # the folder of the output
+        return _refuse(_of_file(error))
     except OSError as error:
         return _refuse(_of_file(error), 1)
     except mj.FatalError as error:

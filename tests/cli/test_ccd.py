@@ -124,7 +124,7 @@ def test_what_is_refused():
     usage("--center1: `z` is not a number", no, "--motion arc --center1 0,0,z")
     usage("ccd has no option --poses", no, "--poses poses.csv")
     usage("ccd has no option --json", no, "--json")
-    run(1, f"ccd {BOXES} -o nowhere/no.npz {ON}")
+    run(2, f"ccd {BOXES} -o nowhere/no.npz {ON}")
     wrong("to.csv: holds 3 poses, but none.csv 0",
           "ccd cube.obj slab.obj --from none.csv --to to.csv -o no.npz")
     wrong("poses.csv: holds twists, but from.csv positions and quaternions",

@@ -257,7 +257,7 @@ def test_what_is_refused():
           f"closest slab.body.json cube.obj --as polyhedra --poses poses.csv -o no.npz {ON}")
     put("bad.obj", "v 0 0 0\nv 1 zero 0\n")
     run(2, f"closest cube.obj bad.obj --poses poses.csv -o no.npz {ON}", err=r"^abut: bad\.obj:2: ")
-    run(1, TWO, f"-o nowhere/no.npz {ON}")
+    run(2, TWO, f"-o nowhere/no.npz {ON}")
     absent("no.npz", "no.csv")
     no_leftovers()
 

@@ -471,12 +471,12 @@ def test_input():
 
 def test_output():
     os.mkdir("full")
-    run(1, f"contacts {POSES} -o nowhere/out.npz",
+    run(2, f"contacts {POSES} -o nowhere/out.npz",
         line=f"abut: nowhere/out.npz: the folder nowhere/: {MISSING}")
-    run(1, f"render {POSES} -o nowhere/out.png")
+    run(2, f"render {POSES} -o nowhere/out.png")
     run(1, f"contacts {POSES} -o full", line="abut: full: exists and is not a regular file")
     run(1, f"render {POSES} -o full/")
-    run(1, f"contacts {POSES} -o ''")
+    run(2, f"contacts {POSES} -o ''")
     # A file size of 0 stands for a full disk.
     for words in ("contacts -o full/out.npz", "render --width 64 --height 48 -o full/out.png"):
         run(1, f"-q {words} {POSES} --device host", limit=FULL_DISK,

@@ -192,7 +192,7 @@ def test_what_is_wrong():
 """)
     wrong("given.scene.json: pairs[0] has no bodies, whose contacts could be compared",
           f"compare given.scene.json --steps 3 --models cone -o no.png {ON}")
-    run(1, f"compare rest.scene.json --steps 3 --models cone {ON} --series none/s.npz")
+    run(2, f"compare rest.scene.json --steps 3 --models cone {ON} --series none/s.npz")
     absent("no.png", "no.npz")
     no_leftovers()
 

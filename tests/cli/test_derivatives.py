@@ -387,7 +387,7 @@ def test_output():
     os.mkdir("locked")
     run(1, f"gradient {PAIR} --mean-distance -o full",
         line="abut: full: exists and is not a regular file")
-    run(1, f"jvp {PAIR} --tangents one.npz -o nowhere/out.npz",
+    run(2, f"jvp {PAIR} --tangents one.npz -o nowhere/out.npz",
         err=r"^abut: nowhere/out\.npz: the folder nowhere/: ")
     for words in ("gradient --mean-distance", "jvp --tangents one.npz", "jacobian"):
         run(1, f"-q {words} {PAIR} -o full/out.npz --device host", limit=FULL_DISK,

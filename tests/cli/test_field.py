@@ -166,7 +166,7 @@ def test_what_is_refused():
           f"contacts {POSES} -o no.npz --scale 0.001")
     usage("--vertices is for bare meshes, of which none is given", "bench --vertices 8", dev=True)
     wrong("none.stl: No such file or directory", "field none.stl -o no.body.json")
-    run(1, "field box.stl -o nowhere/no.body.json",
+    run(2, "field box.stl -o nowhere/no.body.json",
         err=r"^abut: nowhere/no\.body\.json: the folder nowhere/: ")
     os.mkdir("taken.grid.npz")
     run(1, "field box.stl -o taken.body.json",

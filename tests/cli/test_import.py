@@ -91,7 +91,7 @@ def test_models():
     changed(ARM, "off.xml", ("<option [^>]*>", '<option><flag gravity="disable" limit="disable" '
             'frictionloss="disable" contact="disable" actuation="disable"/></option>'))
     run(0, "import -q off.xml -o off.scene.json",
-        err="^abut: warning: actuators .* and 3 more: left out with its control: it is off in the model$")
+        err="^abut: warning: actuators .* and 3 more: left out with their controls: they are off in the model$")
     run(0, "import -q off.xml -o off.scene.json --verbose",
         line=("abut: warning: contacts are off in the model, so that there are no pairs",
         "abut: warning: actuator 5: left out with its control: it is off in the model"))
@@ -104,7 +104,7 @@ def test_models():
   <contact><pair geom1="floor" geom2="ball"/><pair name="again" geom1="ball" geom2="floor"/></contact>
 </mujoco>
 """)
-    run(0, "import twice.xml -o twice.scene.json", out=": 2 links, 2 bodies, 0 actuators, 1 pairs,",
+    run(0, "import twice.xml -o twice.scene.json", out=": 2 links, 2 bodies, 0 actuators, 1 pair,",
         line="abut: warning: pair `again`: its geoms are those of an earlier pair")
 
     # A solver of one iteration is MJX's way, not one to take over.
@@ -143,10 +143,16 @@ def test_what_is_wrong():
         put(mesh, "\n")
         run(2, "import bad.xml -o no.scene.json",
             err=r"^abut: bad\.xml: .*; MuJoCo's meshes are \.obj, \.stl or \.msh, so convert it \(docs/import\.md#meshes\)")
+    mesh = '<robot name="r"><link name="a"><collision><geometry><mesh filename="{}"/></geometry></collision></link></robot>\n'
+    for name, hint in (("package://arm/part.stl", "MuJoCo finds no packages of ROS: write the mesh's path in the place of `package://`"),
+                       ("part.stl", "MuJoCo looks for files from the model's own folder on")):
+        put("bad.urdf", mesh.format(name))
+        said = run(2, "import bad.urdf -o no.scene.json", err=r"^abut: bad\.urdf: MuJoCo .*part\.stl.*; " + hint + r" \(docs/import\.md#meshes\)$")
+        lacks(said.err, "too old")
     put("empty.xml", "<mujoco/>\n")
     wrong("empty.xml: the model has no bodies", "import empty.xml -o no.scene.json")
     absent("MUJOCO_LOG.TXT")
-    run(1, f"import {ARM} -o nowhere/no.scene.json",
+    run(2, f"import {ARM} -o nowhere/no.scene.json",
         err=r"^abut: nowhere/no\.scene\.json: the folder nowhere/: ")
     # No mesh is written over that may be the model's, and none is left where the scene cannot be written.
     os.mkdir("mesh")

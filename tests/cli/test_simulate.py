@@ -191,7 +191,8 @@ def test_springs():
           f"simulate clouds.scene.json -o x.npz --steps 1 --contacts {ON}")
     wrong(f"clouds.scene.json: --contacts: {unlisted}",
           f"film clouds.scene.json soft.npz -o x.png --contacts {ON}")
-    by_slot = "it is of listed pairs alone, and the scene has automatic ones (docs/scenes.md#automatic-pairs)"
+    by_slot = ("needs pairs that the scene lists, and the scene finds its own: list them in `pairs`, as `abut import --list-pairs` does "
+               "(docs/scenes.md#automatic-pairs)")
     run(0, f"simulate automatic.scene.json -o automatic.npz --steps 3 {ON}",
         out=", 3 pairs of 3 bodies that may touch, of 2 kinds, ",
         err=r"^abut: warning: automatic\.scene\.json: links\[1\]\.bodies\[0\] and links\[2\]\.bodies\[0\] overlap by [0-9.]+ mm at the start")
@@ -216,9 +217,10 @@ def test_springs():
     lacks(said.err, "contact_")
     run(0, "film automatic.scene.json touching.npz -o touching.png --contacts --frames 2 --width",
         f"40 --height 30 {ON}")
-    wrong(f"automatic.scene.json: compare: {by_slot}",
-          f"compare automatic.scene.json --steps 2 {ON}")
-    wrong(f"automatic.scene.json: --what contacts and list: {by_slot}",
+    said = wrong(f"automatic.scene.json: compare {by_slot}",
+                 f"compare automatic.scene.json --steps 2 {ON}")
+    lacks(said.err, "warning")
+    wrong(f"automatic.scene.json: --what contacts and list {by_slot}",
           f"bench automatic.scene.json --what step,list {ON}", dev=True)
     wrong(f"clouds.scene.json: --what contacts and list: {unlisted}",
           f"bench clouds.scene.json --what step,list {ON}", dev=True)
@@ -515,8 +517,8 @@ def test_films():
     os.mkdir("empty")
     run(0, f"film fall.scene.json way.npz -o empty --rate 1 --width 24 --height 20 {ON}")
     there("empty/000000.png")
-    run(1, f"film fall.scene.json way.npz -o missing/folder/ --rate 1 --width 24 --height 20 {ON}",
-        line="abut: missing/folder/: No such file or directory")
+    wrong(f"missing/folder: the folder missing/: {MISSING}",
+          f"film fall.scene.json way.npz -o missing/folder/ --rate 1 --width 24 --height 20 {ON}")
 
     # ffmpeg is a program that reads pictures, here one that counts them.
     for folder in ("films", "tools", "bare"):

@@ -133,7 +133,7 @@ def test_what_is_wrong():
     usage("--timeout: 0 is not in 0.001 to 1e+06", "tune --timeout 0 -o t.json", dev=True)
     wrong("sharp.json: is an input of this command too",
           "tune --smoothing sharp.json -o sharp.json", dev=True)
-    run(1, "tune -o nowhere/t.json", dev=True,
+    run(2, "tune -o nowhere/t.json", dev=True,
         line=f"abut-dev: nowhere/t.json: the folder nowhere/: {MISSING}")
     absent("t.json")
     put("bad.json", '{"devices": [\n {"name": "d",\n  "speed": 1}]}\n')

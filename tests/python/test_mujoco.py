@@ -274,7 +274,7 @@ def test_warnings_are_summed_up():
     told, each = [], []
     am.scene_of(model, tell=told.append)
     am.scene_of(model, tell=each.append, verbose=True)
-    assert told == ["actuators `a0`, `a1`, `a2` and 3 more: left out with its control: it has a state (dyntype filterexact)",
+    assert told == ["actuators `a0`, `a1`, `a2` and 3 more: left out with their controls: they have a state (dyntype filterexact)",
                     "geoms 0, 1: condim 4 becomes 3", "geoms 2, 3, 4 and 1 more: condim 6 becomes 3",
                     "the medium's density and viscosity are left out"]
     assert len(each) == 13 and "actuator `a5`: left out with its control: it has a state (dyntype filterexact)" in each
@@ -649,7 +649,7 @@ def test_as_a_program(tmp_path):
             ("arm.scene.json", "arm.scene.json", 2, "arm.scene.json: is an input of this command too"),
             ("bad.xml", "b.scene.json", 2, "bad.xml: the model has no bodies"),
             ("bad.xml", "b.json", 2, "b.json: scenes are files that end with .scene.json"),
-            ("arm.scene.json", "no/b.scene.json", 1, "no/b.scene.json: the folder no/: No such file or directory"))[:1 if conftest.USUAL else 4]:
+            ("arm.scene.json", "no/b.scene.json", 2, "no/b.scene.json: the folder no/: No such file or directory"))[:1 if conftest.USUAL else 4]:
         run = subprocess.run([sys.executable, "-m", "abut.mujoco", model, "-o", to], cwd=tmp_path, capture_output=True, text=True)
         assert run.returncode == status and run.stderr == f"abut: {says}\n", run.stderr
     assert (tmp_path / "arm.scene.json").read_text() == MODELS["arm"].read_text()

@@ -100,9 +100,9 @@ exit_code check_output(const char *path)
   if (!folder) {
     code = report(EXIT_RUN, "no memory");
   } else if (!*path || (slash && !slash[1])) {
-    code = report(EXIT_RUN, "-o `%s` names no file to write", path);
+    code = report(EXIT_INPUT, "-o `%s` names no file to write", path);
   } else if (stat(folder, &info) != 0) {
-    code = report(EXIT_RUN, "%s: the folder %s: %s", path, folder, strerror(errno));
+    code = report(EXIT_INPUT, "%s: the folder %s: %s", path, folder, strerror(errno));
   } else if (access(folder, W_OK | X_OK) != 0) {
     code = report(EXIT_RUN, "%s: %s", path, strerror(errno));
   }

@@ -513,10 +513,11 @@ exit_code load_scene(const session *s, const options *o, abut_scene *links, abut
 exit_code need_listed(const char *what, const options *o, const abut_scene_info *info)
 {
   return info->automatic
-           ? report(EXIT_INPUT,
-                    "%s: %s: it is of listed pairs alone, and the scene has automatic ones "
-                    "(docs/scenes.md#automatic-pairs)",
-                    o->operands[0], what)
+           ? report(
+               EXIT_INPUT,
+               "%s: %s needs pairs that the scene lists, and the scene finds its own: list them "
+               "in `pairs`, as `abut import --list-pairs` does (docs/scenes.md#automatic-pairs)",
+               o->operands[0], what)
            : EXIT_GOOD;
 }
 

@@ -126,6 +126,7 @@ static exit_code load_law(comparison *c, const law *l, progress *p)
     abut_scene_info info;
     ++c->run_count;
     CLI_TRY(report_status(abut_get_scene_info(r->links, &info)));
+    CLI_TRY(need_listed("compare", c->worlds.o, &info)); /* before it warns of anything */
     r->whole_forces = info.clouds;
     warn_coarse(c->worlds.o->operands[0], &info);
     if (c->run_count == 1) { /* the same bodies each time */
@@ -198,7 +199,6 @@ static exit_code load_laws(comparison *c, const bool chosen[LAWS])
 /* Contacts that a caller gives with each step are none here. */
 static exit_code check_pairs(const comparison *c)
 {
-  CLI_TRY(need_listed("compare", c->worlds.o, &c->worlds.info));
   for (size_t i = 0; i < c->worlds.info.pairs; ++i) {
     abut_scene_pair p;
     CLI_TRY(report_status(abut_get_scene_pair(c->worlds.links, i, &p)));

@@ -25,7 +25,7 @@ static exit_code check_folder(const char *path)
 {
   DIR *folder = opendir(path);
   if (!folder) {
-    return errno == ENOENT ? EXIT_GOOD : report(EXIT_RUN, "%s: %s", path, strerror(errno));
+    return report(EXIT_RUN, "%s: %s", path, strerror(errno));
   }
   bool empty = true;
   for (const struct dirent *e; empty && (e = readdir(folder));) {
@@ -33,6 +33,19 @@ static exit_code check_folder(const char *path)
   }
   closedir(folder);
   return empty ? EXIT_GOOD : report(EXIT_INPUT, "%s: the folder is not empty", path);
+}
+
+/* Whether the folder can be made, whose own folder must be there. */
+static exit_code check_new_folder(const char *path)
+{
+  size_t length = strlen(path);
+  while (length > 1 && path[length - 1] == '/') {
+    --length;
+  }
+  char *plain = strndup(path, length);
+  const exit_code code = plain ? check_output(plain) : report(EXIT_RUN, "no memory");
+  free(plain);
+  return code;
 }
 
 /* A folder's name ends with '/', unless it is there: a misspelt ending makes no folder. */
@@ -51,7 +64,7 @@ exit_code check_film_output(const film *f)
                        "name ends with /",
                        path);
   }
-  return check_folder(path);
+  return there ? check_folder(path) : check_new_folder(path);
 }
 
 static exit_code make_folder(const char *path)
