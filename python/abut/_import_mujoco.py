@@ -45,7 +45,7 @@ except ImportError as _missing:
 
 _SOLREF, _SOLIMP = [0.02, 1.0], [0.9, 0.95, 0.001, 0.5, 2.0]
 _LEAST_ITERATIONS = 10  # fewer are of models made for MJX
-_PLANE_EXTENTS, _PLANE_LEAST = 10.0, 10.0  # half edges of a plane without end: times the model's size, and [m]
+_PLANE_EXTENTS, _PLANE_LEAST = 10.0, 10.0  # half edges of a plane, at least: times the model's size, and [m]
 _MIX_LEAST = 1e-15  # a weight below is none (mjMINVAL)
 _FRICTION = 1.0  # MuJoCo's default, and so that of automatic pairs
 _HEIGHTS_LEAST, _HEIGHTS_MOST = 2, 2048  # nodes a side of a scene's height field
@@ -338,7 +338,7 @@ class _Maker:
         kind = self.kind[g]
         if kind == _PLANE:
             far = max(_PLANE_LEAST, math.ceil(_PLANE_EXTENTS * m.stat.extent))
-            half = [size[k] if size[k] > 0.0 else float(far) for k in range(2)]
+            half = [max(size[k], float(far)) for k in range(2)]  # MuJoCo's planes collide without end, in whatever size they are drawn
             if not (size[0] > 0.0 and size[1] > 0.0):
                 self.tell("geom", g, f"a plane without end becomes one of {2 * half[0]:g} m by {2 * half[1]:g} m")
             return {"plane": half}

@@ -434,6 +434,17 @@ def test_couplings_that_are_left_out():
         assert line in lines, lines
 
 
+def test_planes_end_nowhere(context):
+    """MuJoCo draws a plane in its size, and lets things rest beyond it."""
+    model = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><geom type="plane" size="0.5 20 1" pos="1 0 0"/>
+        <body pos="-2 0 0.1"><freejoint/><geom type="box" size="0.1 0.1 0.1"/></body></worldbody></mujoco>""")
+    there, here = yawed(model, 0, 200)
+    assert np.abs(here[:3] - there[:3]).max() < 1e-3 and there[2] > 0.099
+    told = []
+    scene, _ = am.scene_of(model, tell=told.append)
+    assert scene["links"][0]["bodies"][0]["plane"][0] >= 10 and scene["links"][0]["bodies"][0]["plane"][1] >= 20 and not told
+
+
 def test_warnings_name_what_is_left_out():
     with pytest.warns(UserWarning, match="tendon `pull`: its length limits are left out"):
         am.scene_of(load("hand"))
