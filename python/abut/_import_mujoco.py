@@ -18,6 +18,7 @@ if _IS_PROGRAM:
 import argparse
 import collections
 import contextlib
+import copy
 import errno
 import itertools
 import json
@@ -55,6 +56,7 @@ _NAMES, _PLURAL = 3, {"body": "bodies", "equality": "equalities"}  # of one kind
 _OF_MANY = (("with its control", "with their controls"), ("it has", "they have"), ("it is", "they are"), ("it drives", "they drive"),
             ("it does", "they do"), ("its", "their"))  # how a warning of one element reads for several
 _JOINTS_MOST, _SAMPLES = 2, 12  # between geoms that may be stuck in each other; positions of each
+_PENETRATION, _THICKNESSES, _ACTIVE = 0.0056, 8.0, 3.0  # a scene's share of a body's scale; that scale; and how many of it contacts reach
 _FAR = 1e10  # beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL), and its square is finite in float32
 _ENDING = ".scene.json"
 _MESH_HEAD = "# by abut import\n"
@@ -184,7 +186,9 @@ class _Maker:
         self.weld = [0]
         for b in range(1, model.nbody):
             self.weld.append(b if model.body_jntnum[b] > 0 else self.weld[self.parent[b]])
+        self.close: dict[tuple[int, int], float] = {}  # whose contacts act at the start although nothing touches, by their distance
         self.stuck = self._stuck_pairs()
+        self._tell_clearances()
         self.dynamic = [pair for pair in self._dynamic_pairs() if pair not in self.stuck]
         self._place_geoms()
         self._number_links()
@@ -805,17 +809,43 @@ class _Maker:
         turn = 2.0 * math.pi / _SAMPLES
         return [float(m.qpos0[m.jnt_qposadr[joint]]) + turn * k for k in range(_SAMPLES)] if m.jnt_type[joint] == _HINGE else None
 
-    def _overlaps(self, data: Any) -> dict[tuple[int, int], float]:
-        """Geoms that MuJoCo finds in each other, and how deep."""
-        mj.mj_kinematics(self.m, data)
-        mj.mj_comPos(self.m, data)  # before 3.2 it has the boxes that the broad phase asks
-        mj.mj_collision(self.m, data)
+    def _reach(self, geoms: Any) -> Any:
+        """Below this distance contacts of geoms act although nothing touches: three times the penetration that a scene fits to their size
+        (docs/smoothing.md). Planes have no size."""
+        half = self.m.geom_aabb[geoms, 3:]
+        scale = np.minimum(2.0 * np.linalg.norm(half, axis=-1), _THICKNESSES * 2.0 * np.min(half, axis=-1))
+        return np.where(self.m.geom_type[geoms] == _PLANE, math.inf, _ACTIVE * _PENETRATION * scale)
+
+    def _widened(self) -> Any:
+        """The model with margins in which MuJoCo finds whatever is so near that contacts act."""
+        wide = copy.copy(self.m)
+        reach = self._reach(slice(None))
+        reach = np.where(np.isfinite(reach), reach, 0.0)
+        wide.geom_margin[:] += reach
+        if hasattr(wide, "body_margin"):
+            for g, b in enumerate(self.body):
+                wide.body_margin[b] = max(wide.body_margin[b], wide.geom_margin[g])
+        for p in range(wide.npair):
+            wide.pair_margin[p] += max(reach[wide.pair_geom1[p]], reach[wide.pair_geom2[p]])
+        return wide
+
+    def _clearance(self, g1: int, g2: int) -> float:
+        """The distance at which the geoms' contact begins to push in MuJoCo."""
+        explicit = [p for p in range(self.m.npair) if set(self._geoms_of(p)) == {g1, g2}]
+        return self._margin(g1, g2, explicit[0] if explicit else -1)
+
+    @staticmethod
+    def _distances(wide: Any, data: Any) -> dict[tuple[int, int], float]:
+        """Of geoms that MuJoCo finds near each other; negative where they overlap."""
+        mj.mj_kinematics(wide, data)
+        mj.mj_comPos(wide, data)  # before 3.2 it has the boxes that the broad phase asks
+        mj.mj_collision(wide, data)
         found = dict[tuple[int, int], float]()
         for k in range(data.ncon):
             contact = data.contact[k]
             pair = min(int(contact.geom1), int(contact.geom2)), max(int(contact.geom1), int(contact.geom2))
-            if min(pair) >= 0 and contact.dist < 0.0:
-                found[pair] = max(found.get(pair, 0.0), -float(contact.dist))
+            if min(pair) >= 0:
+                found[pair] = min(found.get(pair, math.inf), float(contact.dist))
         return found
 
     def _deep(self, g1: int, g2: int) -> float:
@@ -823,35 +853,55 @@ class _Maker:
         lengths = self.m.geom_aabb[[g1, g2], 3:]
         return 0.5 * float(np.min(lengths[lengths > 0.0], initial=math.inf))
 
+    def _is_stuck(self, pair: tuple[int, int], distance: float | None) -> bool:
+        return distance is not None and -distance > self._deep(*pair)
+
+    def _is_close(self, pair: tuple[int, int], distance: float | None) -> bool:
+        """Whether a contact of the scene acts that MuJoCo does not have."""
+        return distance is not None and 0.0 < distance - self._clearance(*pair) < float(np.min(self._reach(list(pair))))
+
     def _stuck_pairs(self) -> dict[tuple[int, int], float]:
-        """Geoms that lie deep in each other wherever the joints between them go, by how much at the start: a rotor in its housing.
-        Their contact would push for ever and change nothing. A slide that presses on its table is a contact, with friction."""
+        """Geoms that lie deep in each other wherever the joints between them go, or so near that their contact acts and never touch, by
+        their distance at the start: a rotor in its housing. Their contact would push or brake for ever. A slide that presses on its table
+        is a contact, with friction."""
         m, stuck = self.m, dict[tuple[int, int], float]()
         if self.is_off("CONTACT") or not np.all(np.isfinite(m.qpos0)):
             return stuck
-        data = mj.MjData(m)
+        wide = self._widened()
+        data = mj.MjData(wide)
         ways = collections.defaultdict[tuple[int, ...], dict[tuple[int, int], float]](dict)
-        for pair, depth in self._overlaps(data).items():
+        for pair, distance in self._distances(wide, data).items():
             joints = tuple(self._joints_between(self.body[pair[0]], self.body[pair[1]]))
-            if 0 < len(joints) <= _JOINTS_MOST and depth > self._deep(*pair):
-                ways[joints][pair] = depth
+            if 0 < len(joints) <= _JOINTS_MOST and (self._is_stuck(pair, distance) or self._is_close(pair, distance)):
+                ways[joints][pair] = distance
         for joints, pairs in ways.items():
             ranges = [self._samples(joint) for joint in joints]
+            tests = {pair: self._is_stuck if self._is_stuck(pair, distance) else self._is_close for pair, distance in pairs.items()}
             left = dict(pairs)
             for q in itertools.product(*ranges) if all(ranges) else ():  # type: ignore[arg-type]
                 data.qpos[:] = m.qpos0
                 for joint, position in zip(joints, q):
                     data.qpos[m.jnt_qposadr[joint]] = position
-                there = self._overlaps(data)
-                left = {pair: depth for pair, depth in left.items() if there.get(pair, 0.0) > self._deep(*pair)}
+                there = self._distances(wide, data)
+                left = {pair: distance for pair, distance in left.items() if tests[pair](pair, there.get(pair))}
                 if not left:
                     break
             stuck |= left if all(ranges) else {}
-        for (g1, g2), depth in sorted(stuck.items()):
-            self.tell_all(f"geoms {self.called('geom', g1)} and {self.called('geom', g2)} of bodies {self.called('body', self.body[g1])} and "
-                          f"{self.called('body', self.body[g2])} overlap by {1e3 * depth:.2g} mm wherever the joints between them go: "
-                          "they are no pair")
+            if all(self._is_single(joint) for joint in joints):
+                self.close |= {pair: distance for pair, distance in pairs.items() if distance > 0.0 and pair not in stuck}
         return stuck
+
+    def _tell_clearances(self) -> None:
+        for (g1, g2), distance in sorted((self.stuck | self.close).items()):
+            names = (f"geoms {self.called('geom', g1)} and {self.called('geom', g2)} of bodies {self.called('body', self.body[g1])} and "
+                     f"{self.called('body', self.body[g2])}")
+            if (g1, g2) in self.close:
+                self.tell_all(f"{names} are {1e3 * distance:.2g} mm apart at the start: contacts act below some "
+                              f"{1e3 * float(np.min(self._reach([g1, g2]))):.2g} mm, and may brake them (docs/import.md#clearances)")
+            elif distance < 0.0:
+                self.tell_all(f"{names} overlap by {-1e3 * distance:.2g} mm wherever the joints between them go: they are no pair")
+            else:
+                self.tell_all(f"{names} are {1e3 * distance:.2g} mm apart and never touch wherever the joints between them go: they are no pair")
 
     def _automatic(self) -> dict[str, Any]:
         """What automatic pairs have in common, by the scene's key; {} where there are none."""

@@ -252,6 +252,47 @@ def test_a_slide_that_presses_on_its_table_is_a_contact(depth):
     assert not [line for line in told if "no pair" in line] and not scene["automatic"].get("exclude")
 
 
+TABLE = """<mujoco><worldbody><geom name="base" type="cylinder" size="0.1 0.05"/>
+  <body name="table" pos="0 0 0.1205"><joint name="turn" JOINT/><geom name="top" type="cylinder" size="0.1 0.02" pos="0 0 -0.05" margin="MARGIN"/></body>
+  </worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("joint, margin, said", [
+    ('axis="0 0 1" type="hinge"', 0, "never touch wherever the joints between them go: they are no pair"),
+    ('axis="1 0 0" type="slide" range="-0.05 0.05" limited="true"', 0, "never touch wherever the joints between them go: they are no pair"),
+    ('axis="0 0 1" type="slide" range="-0.1 0.1" limited="true"', 0, "may brake them (docs/import.md#clearances)"),
+    ('axis="1 0 0" type="slide"', 0, "may brake them (docs/import.md#clearances)"),   # over the rim
+    ('axis="0 0 1" type="hinge"', 0.001, None),   # MuJoCo has a contact, too
+    ('type="ball"', 0, None),
+])
+def test_clearances(joint, margin, said, context):
+    """A table 0.5 mm above its base turns and slides as MuJoCo's, which touches nothing; 1.8 mm is three times the fitted penetration."""
+    model = mujoco.MjModel.from_xml_string(TABLE.replace("JOINT", joint).replace("MARGIN", str(margin)))
+    told = []
+    scene, _ = am.scene_of(model, tell=told.append)
+    about = [line for line in told if "apart" in line]
+    assert len(about) == (said is not None) and (not about or about[0].startswith(
+        "geoms `base` and `top` of bodies `world` and `table` are 0.5 mm apart") and about[0].endswith(said)), told
+    excluded = said is not None and "no pair" in said
+    assert scene["pairs"] == [] and bool(scene.get("automatic")) != excluded
+    if excluded:
+        model.opt.tolerance = 0.0
+        data, made = mujoco.MjData(model), quiet(abut.from_mujoco, model, context)
+        data.qvel[:] = 0.02
+        s = made.step(*am.state_of(data), steps=400)
+        for _ in range(400):
+            mujoco.mj_step(model, data)
+        assert s.status == 0 and np.abs(s.q - data.qpos).max() < 1e-12 and abs(data.qpos[0] - 0.016) < 1e-6
+
+
+def test_clearances_of_free_bodies_are_not_told():
+    """A foot just above the floor comes down on it."""
+    told = []
+    am.scene_of(mujoco.MjModel.from_xml_string("""<mujoco><worldbody><geom type="plane" size="40 40 1"/>
+        <body pos="0 0 0.1001"><freejoint/><geom type="box" size="0.1 0.1 0.1"/></body></worldbody></mujoco>"""), tell=told.append)
+    assert not told
+
+
 def test_meshes_that_only_refused_pairs_name(context):
     """They are left out, as others that can touch nothing: their files are gone when a picture would read them."""
     mesh = '<asset><mesh name="flat" vertex="-.05 -.05 -.05  .05 -.05 -.05  -.05 .05 -.05  -.05 -.05 .05"/></asset>'
