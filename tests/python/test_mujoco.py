@@ -266,7 +266,7 @@ TABLE = """<mujoco><worldbody><geom name="base" type="cylinder" size="0.1 0.05"/
     ('type="ball"', 0, None),
 ])
 def test_clearances(joint, margin, said, context):
-    """A table 0.5 mm above its base turns and slides as MuJoCo's, which touches nothing; 1.8 mm is three times the fitted penetration."""
+    """A table 0.5 mm above its base turns and slides as MuJoCo's, which touches nothing; 4.8 mm is three times the fitted penetration."""
     model = mujoco.MjModel.from_xml_string(TABLE.replace("JOINT", joint).replace("MARGIN", str(margin)))
     told = []
     scene, _ = am.scene_of(model, tell=told.append)
