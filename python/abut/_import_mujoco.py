@@ -979,7 +979,7 @@ class _Maker:
 
     def scene(self) -> dict[str, Any]:
         if not self.link_count:
-            raise ValueError("the model has no bodies")
+            raise ValueError("the model has no bodies except the world, and no geoms that may touch anything")
         out = self.settings() | {"links": self.links()}
         tendons, self.tendon_numbers = _tendons(self)
         equalities = _equalities(self, self.tendon_numbers)

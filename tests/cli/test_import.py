@@ -150,7 +150,7 @@ def test_what_is_wrong():
         said = run(2, "import bad.urdf -o no.scene.json", err=r"^abut: bad\.urdf: MuJoCo .*part\.stl.*; " + hint + r" \(docs/import\.md#meshes\)$")
         lacks(said.err, "too old")
     put("empty.xml", "<mujoco/>\n")
-    wrong("empty.xml: the model has no bodies", "import empty.xml -o no.scene.json")
+    wrong("empty.xml: the model has no bodies except the world, and no geoms that may touch anything", "import empty.xml -o no.scene.json")
     absent("MUJOCO_LOG.TXT")
     run(2, f"import {ARM} -o nowhere/no.scene.json",
         err=r"^abut: nowhere/no\.scene\.json: the folder nowhere/: ")

@@ -197,6 +197,27 @@ def test_actuators_without_a_word_are_named(actuator, why):
     assert scene["actuators"] == [] and [text for text in told if "actuator" in text] == [f"actuator `a`: left out with its control: {why}"]
 
 
+@pytest.mark.parametrize("kind", ["filter", "filterexact", "integrator"])
+def test_time_constants_by_controls(kind, context):
+    """An actuator with a state is left out, since worlds have q and v only. Its activation follows from controls alone, so that the same
+    actuator without a state moves as MuJoCo's by controls that a caller has filtered (docs/limits.md)."""
+    text = """<mujoco><option timestep="0.004"/><worldbody><body><joint name="j" axis="0 1 0" damping="0.1"/>
+        <geom type="capsule" size="0.02 0.1" pos="0.1 0 0"/></body></worldbody>
+        <actuator><general joint="j" DYN gainprm="12" biastype="affine" biasprm="0.5 -9 -1"/></actuator></mujoco>"""
+    lag, steps = 0.05, 250
+    model = mujoco.MjModel.from_xml_string(text.replace("DYN", f'dyntype="{kind}" dynprm="{lag}"'))
+    scene = quiet(abut.from_mujoco, mujoco.MjModel.from_xml_string(text.replace("DYN", "")), context)
+    data, dt, act, controls = mujoco.MjData(model), model.opt.timestep, 0.0, []
+    asked = 0.4 * np.sin(0.02 * np.arange(steps))
+    for u in asked:
+        data.ctrl[:] = u
+        mujoco.mj_step(model, data)
+        controls.append([act])
+        act += {"filter": (u - act) * dt / lag, "filterexact": (u - act) * -np.expm1(-dt / lag), "integrator": u * dt}[kind]
+    s = scene.step([0.0], [0.0], controls=np.array(controls), steps=steps)
+    assert s.status == 0 and abs(s.q[0] - data.qpos[0]) < 1e-12 and abs(data.qpos[0]) > 0.01
+
+
 def test_more_keyframes_than_a_scene_has_starts(context):
     model = mujoco.MjModel.from_xml_string('<mujoco><size nkey="4100"/><worldbody><body><joint/><geom size="1"/></body></worldbody></mujoco>')
     with pytest.warns(UserWarning, match="of 4100 keyframes the first 4096 are starts"):
@@ -699,7 +720,7 @@ def test_as_a_program(tmp_path):
     shutil.copy(MODELS["arm"], tmp_path / "arm.scene.json")
     for model, to, status, says in (
             ("arm.scene.json", "arm.scene.json", 2, "arm.scene.json: is an input of this command too"),
-            ("bad.xml", "b.scene.json", 2, "bad.xml: the model has no bodies"),
+            ("bad.xml", "b.scene.json", 2, "bad.xml: the model has no bodies except the world, and no geoms that may touch anything"),
             ("bad.xml", "b.json", 2, "b.json: scenes are files that end with .scene.json"),
             ("arm.scene.json", "no/b.scene.json", 2, "no/b.scene.json: the folder no/: No such file or directory"))[:1 if conftest.USUAL else 4]:
         run = subprocess.run([sys.executable, "-m", "abut.mujoco", model, "-o", to], cwd=tmp_path, capture_output=True, text=True)
