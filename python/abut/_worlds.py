@@ -546,5 +546,5 @@ class Scene(Owner):
         return made
 
     def __repr__(self) -> str:
-        return (f"<abut.Scene of {self.links} links, nq {self.nq}, nv {self.nv}, nu {self.nu}, "
-                f"{self.pairs} pairs{'' if self._handle else ', closed'}>")
+        return (f"<abut.Scene of {self.links} link{'' if self.links == 1 else 's'}, nq {self.nq}, nv {self.nv}, nu {self.nu}, "
+                f"{self.pairs} pair{'' if self.pairs == 1 else 's'}{'' if self._handle else ', closed'}>")

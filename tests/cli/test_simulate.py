@@ -196,6 +196,10 @@ def test_springs():
     run(0, f"simulate automatic.scene.json -o automatic.npz --steps 3 {ON}",
         out=", 3 pairs of 3 bodies that may touch, of 2 kinds, ",
         err=r"^abut: warning: automatic\.scene\.json: links\[1\]\.bodies\[0\] and links\[2\]\.bodies\[0\] overlap by [0-9.]+ mm at the start")
+    put("single.scene.json", """{"automatic": true, "links": [{"bodies": [{"plane": [5, 5]}]},
+     {"position": [0, 0, 0.1], "joint": {"type": "free"}, "density": 500, "bodies": [{"box": [0.1, 0.1, 0.1]}]}]}
+""")
+    run(0, f"simulate single.scene.json -o single.npz --steps 1 {ON}", out="^1 world, 1 step of .*, 1 pair of 2 bodies that may touch, of 1 kind, ")
     changed("automatic.scene.json", "driven.scene.json",
             ('"automatic": true', '"actuators": [{"kind": "velocity", "joint": 3, "kv": 500}]'),
             (r"\}\]\}\],$", """}]},

@@ -351,15 +351,14 @@ static exit_code write(const simulation *s)
 static void summarise(const simulation *s)
 {
   const worlds *w = &s->worlds;
-  printf("%zu world%s, %zu step%s of %g s, %zu state%s of each kept", w->count,
-         w->count == 1 ? "" : "s", w->steps, w->steps == 1 ? "" : "s", w->info.timestep, s->rows,
-         s->rows == 1 ? "" : "s");
+  printf("%zu world%s, %zu step%s of %g s, %zu state%s of each kept", w->count, plural(w->count),
+         w->steps, plural(w->steps), w->info.timestep, s->rows, plural(s->rows));
   if (s->contacts) {
-    printf(" with %zu contacts in all", s->contacts->list.count);
+    printf(" with %zu contact%s in all", s->contacts->list.count, plural(s->contacts->list.count));
   }
   if (w->info.automatic) {
-    printf(", %zu pairs of %zu bodies that may touch, of %zu kind%s", w->info.candidates,
-           w->info.bodies, w->info.kinds, w->info.kinds == 1 ? "" : "s");
+    printf(", %zu pair%s of %zu bodies that may touch, of %zu kind%s", w->info.candidates,
+           plural(w->info.candidates), w->info.bodies, w->info.kinds, plural(w->info.kinds));
   }
   printf(", %.3g s on %s, %s\n", s->seconds, session_workers(&w->session).text,
          precision_name(w->session.precision));
