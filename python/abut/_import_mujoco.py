@@ -896,12 +896,12 @@ class _Maker:
             names = (f"geoms {self.called('geom', g1)} and {self.called('geom', g2)} of bodies {self.called('body', self.body[g1])} and "
                      f"{self.called('body', self.body[g2])}")
             if (g1, g2) in self.close:
-                self.tell_all(f"{names} are {1e3 * distance:.2g} mm apart at the start: contacts act below some "
+                self.tell_all(f"{names} are {1e3 * distance:.3g} mm apart at the start: contacts act below some "
                               f"{1e3 * float(np.min(self._reach([g1, g2]))):.2g} mm, and may brake them (docs/import.md#clearances)")
             elif distance < 0.0:
-                self.tell_all(f"{names} overlap by {-1e3 * distance:.2g} mm wherever the joints between them go: they are no pair")
+                self.tell_all(f"{names} overlap by {-1e3 * distance:.3g} mm wherever the joints between them go: they are no pair")
             else:
-                self.tell_all(f"{names} are {1e3 * distance:.2g} mm apart and never touch wherever the joints between them go: they are no pair")
+                self.tell_all(f"{names} are {1e3 * distance:.3g} mm apart and never touch wherever the joints between them go: they are no pair")
 
     def _automatic(self) -> dict[str, Any]:
         """What automatic pairs have in common, by the scene's key; {} where there are none."""
