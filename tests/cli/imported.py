@@ -110,6 +110,7 @@ def hand():
         {"kind": "position", "joint": 1, "gear": 1.5, "kp": 2, "kv": .05, "force_limits": [-1, 1], "control_limits": [-.5, .5]},
         {"kind": "position", "joint": 3, "gear": 1, "kp": 2, "kv": .05, "force_limits": [-1, 1], "control_limits": [0, 1.6]},
         {"kind": "velocity", "joint": 2, "gear": 1, "kv": .3, "force_limits": [-.5, .5], "control_limits": [0, 1.6]},
+        {"kind": "position", "tendon": 0, "gear": 1, "kp": 2, "kv": .05, "force_limits": [-1, 1], "control_limits": [0, 1.6]},
         {"kind": "motor", "joint": 6, "gear": 3, "force_limits": [0, 1]}]
     # The explicit pair, and those that priority or solmix mix in another way; the others are automatic.
     assert s["automatic"] == {"friction": 1, "exclude": [[3, 5]]} and 0 < len(s["pairs"]) < len(scene("hand-listed")["pairs"])
