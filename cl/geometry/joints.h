@@ -4,7 +4,8 @@
 // JOINT(word, ID, moves, turns): the word in scenes' files; the end of JOINT_*; by how many of its
 // degrees of freedom, the first ones, it moves its link, 1 along its axis or 3 along the world's,
 // which makes the world its parent; and by how many of them it turns it, 1 about its axis or 3, of
-// which the position is a quaternion, the last in its positions.
+// which the position is a quaternion, the last in its positions. A moved joint has none of them:
+// controls say where its link is, whose parent is the world.
 #ifndef GEOMETRY_JOINTS_H
 #define GEOMETRY_JOINTS_H
 
@@ -13,7 +14,8 @@
   JOINT(hinge, HINGE, 0, 1) \
   JOINT(slide, SLIDE, 1, 0) \
   JOINT(ball, BALL, 0, 3)   \
-  JOINT(free, FREE, 3, 3)
+  JOINT(free, FREE, 3, 3)   \
+  JOINT(moved, MOVED, 0, 0)
 
 #define JOINT_NUMBER(word, id, moves, turns) JOINT_##id,
 typedef enum joint_type { JOINTS(JOINT_NUMBER) JOINT_TYPES } joint_type;
@@ -27,6 +29,10 @@ typedef enum joint_type { JOINTS(JOINT_NUMBER) JOINT_TYPES } joint_type;
 #define JOINT_DOFS(type) (JOINT_MOVES(type) + JOINT_TURNS(type))
 #define JOINT_IS_OF_WORLD(type) (JOINT_MOVES(type) == 3)
 #define JOINT_HAS_QUATERNION(type) (JOINT_TURNS(type) == 3)
+// How many controls say where a moved link is: a displacement [m] along the world's axes, and a
+// rotation vector [rad] in them, by which the link is turned on from its stated pose.
+#define MOVED_CONTROLS 6
+#define JOINT_CONTROLS(type) ((type) == JOINT_MOVED ? MOVED_CONTROLS : 0)
 // How many numbers are before the quaternion, in positions and in degrees of freedom.
 #define JOINT_PLAIN(type) (JOINT_HAS_QUATERNION(type) ? JOINT_MOVES(type) : JOINT_DOFS(type))
 #define JOINT_POSITIONS(type) (JOINT_PLAIN(type) + 4 * JOINT_HAS_QUATERNION(type))

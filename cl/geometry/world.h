@@ -25,7 +25,8 @@
 // at_... say where a table begins among the ints or the reals, or where numbers begin among those
 // of a world (kernels/world/memory.cl).
 typedef struct world_sizes {
-  int links, nq, nv, nu;
+  int links, nq, nv, nu; // nu: all controls, first those of actuators, then those of moved links
+  int actuators;
   int pairs;       // of the scene, listed or automatic
   int listed;      // pairs; the first ones
   int columns;     // of friction and of stiffness: a listed pair has one, and a body that is in
@@ -81,7 +82,8 @@ typedef struct world_sizes {
 #define LINK_Q 2
 #define LINK_V 3
 #define LINK_TREE 4 // -1 where no degree of freedom moves it
-#define LINK_INTS 5
+#define LINK_U 5    // where a moved link's controls begin, else -1
+#define LINK_INTS 6
 #define ACTUATOR_FEELS 0 // whether its force depends on q or v
 #define ACTUATOR_Q 1
 #define ACTUATOR_V 2
@@ -475,17 +477,20 @@ typedef struct contact_layout {
 
 // The tangent of the state on which an impact acts: of where the rest of the step begins, of where
 // it leads to, of the velocity (nv each), and of the share of the step that is left. A cotangent
-// has the same places. Parameters of an impact are the links' mass scales and the friction of its
-// pair.
+// has the same places. Parameters of an impact are the links' mass scales, the controls of moved
+// links and the friction of its pair.
 #define SWEEP_SEED(nv) (3 * (nv) + 1)
-#define SWEEP_SEEDS(nv, links) (SWEEP_SEED(nv) + (links) + 1)
+#define SWEEP_SEEDS(nv, links, moved) (SWEEP_SEED(nv) + (links) + (moved) + 1)
+// The cotangents of what is no state: mass scales, columns of friction, controls of moved links.
+#define SWEEP_SLOPES_OF(links, columns, moved) ((links) + (columns) + (moved))
 // The memory of LANES directions of derivative of an impact, in numbers of LANES: a tree; where the
-// rest of the step begins, where it leads to and where bodies meet, and parameters; v, J and inv(L)
-// J' (nv, 7) and a vector of nv. The tangents themselves, which are no numbers but their
+// rest of the step begins, where it leads to and where bodies meet, parameters and controls; v, J
+// and inv(L) J' (nv, 7) and a vector of nv. The tangents themselves, which are no numbers but their
 // derivatives, come behind them all.
-#define SWEEP_DUALS(numbers, nq, nv, parameters) ((numbers) + 3 * (nq) + (parameters) + 8 * (nv))
-#define SWEEP_DUAL_REALS(numbers, nq, nv, parameters) \
-  (2 * SWEEP_DUALS(numbers, nq, nv, parameters) + SWEEP_SEED(nv))
+#define SWEEP_DUALS(numbers, nq, nv, nu, parameters) \
+  ((numbers) + 3 * (nq) + (parameters) + (nu) + 8 * (nv))
+#define SWEEP_DUAL_REALS(numbers, nq, nv, nu, parameters) \
+  (2 * SWEEP_DUALS(numbers, nq, nv, nu, parameters) + SWEEP_SEED(nv))
 
 // The ints of a world's hard contacts: how many are chosen, out of how many that were kept, and how
 // many rows they, limits and friction losses make. Then for each chosen contact its item and its

@@ -29,6 +29,7 @@ import re
 import secrets
 import signal
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -183,9 +184,11 @@ class _Maker:
         self.version = _version()
         first = 0 if self.version >= (3,) else 1  # the number of the first body in a signature, which is (body << 16) + body
         self.excluded = [((int(s) >> 16 & 0xFFFF) - first, (int(s) & 0xFFFF) - first) for s in model.exclude_signature]
-        self.weld = [0]
+        self.weld, self.free = [0], [False]  # the body whose joints or mocap pose say where each is; whether some joint moves it
         for b in range(1, model.nbody):
-            self.weld.append(b if model.body_jntnum[b] > 0 else self.weld[self.parent[b]])
+            own = model.body_jntnum[b] > 0 or model.body_mocapid[b] >= 0
+            self.weld.append(b if own else self.weld[self.parent[b]])
+            self.free.append(bool(model.body_jntnum[b] > 0 or self.free[self.parent[b]]))
         self.close: dict[tuple[int, int], float] = {}  # whose contacts act at the start although nothing touches, by their distance
         self.stuck = self._stuck_pairs()
         self._tell_clearances()
@@ -492,6 +495,8 @@ class _Maker:
                 link |= self._frame(b, k)
                 if joints:
                     link["joint"] = self._joint(joint)
+                elif m.body_mocapid[b] >= 0:
+                    link["joint"] = {"type": "moved"}
                 self.origins[f"links[{self.first[b] + k}]"] = f"body {self.called('body', b)}"
                 if end:
                     link |= self._mass(b)
@@ -732,9 +737,13 @@ class _Maker:
     def _shapes_collide(self, g1: int, g2: int) -> bool:
         return self._has_word(g1) and self._has_word(g2) and not (self.kind[g1] == _PLANE and self.kind[g2] == _PLANE)
 
+    def _part(self, b1: int, b2: int) -> bool:
+        """Whether a joint moves two bodies against each other. Mocap bodies go where they are put, whatever touches them."""
+        return self.weld[b1] != self.weld[b2] and (self.free[b1] or self.free[b2])
+
     def _bodies_collide(self, b1: int, b2: int) -> bool:
         a, b = self.weld[b1], self.weld[b2]
-        if a == b or (self.excluded and ((b1, b2) in self.excluded or (b2, b1) in self.excluded)):
+        if not self._part(b1, b2) or (self.excluded and ((b1, b2) in self.excluded or (b2, b1) in self.excluded)):
             return False
         return not (a and b and not self.takes_parents and (self.weld[self.parent[a]] == b or self.weld[self.parent[b]] == a))
 
@@ -744,7 +753,7 @@ class _Maker:
     def _is_taken(self, p: int) -> bool:
         """Whether an explicit pair is one of the scene, unless another has its geoms."""
         g1, g2 = self._geoms_of(p)
-        return (self._shapes_collide(g1, g2) and self.weld[self.body[g1]] != self.weld[self.body[g2]]
+        return (self._shapes_collide(g1, g2) and self._part(self.body[g1], self.body[g2])
                 and (min(g1, g2), max(g1, g2)) not in self.stuck)
 
     def _explicit(self, p: int, seen: set[frozenset[int]]) -> dict[str, Any] | None:
@@ -752,7 +761,7 @@ class _Maker:
         g1, g2 = self._geoms_of(p)
         friction, condim = m.pair_friction[p], int(m.pair_dim[p])
         if not self._is_taken(p):  # shapes that are left out were told, and so were those that no joint can part
-            if self._shapes_collide(g1, g2) and self.weld[self.body[g1]] == self.weld[self.body[g2]]:
+            if self._shapes_collide(g1, g2) and not self._part(self.body[g1], self.body[g2]):
                 self.tell("pair", p, "its geoms do not move against each other")
             return None
         if frozenset((g1, g2)) in seen:
@@ -797,6 +806,11 @@ class _Maker:
                 b = self.parent[b]
             ways.append(way)
         return sorted(ways[0] ^ ways[1])
+
+    def _mocap_of(self, g: int) -> int:
+        """The mocap body that bears a geom, or 0."""
+        root = int(self.m.body_rootid[self.body[g]])
+        return root if self.m.body_mocapid[root] >= 0 else 0
 
     def _samples(self, joint: int) -> list[float] | None:
         """Positions all over what a joint may do; None where it goes on without end, so that it parts what it joins."""
@@ -872,6 +886,8 @@ class _Maker:
         ways = collections.defaultdict[tuple[int, ...], dict[tuple[int, int], float]](dict)
         for pair, distance in self._distances(wide, data).items():
             joints = tuple(self._joints_between(self.body[pair[0]], self.body[pair[1]]))
+            if self._mocap_of(pair[0]) != self._mocap_of(pair[1]):
+                continue  # a mocap body may go anywhere
             if 0 < len(joints) <= _JOINTS_MOST and (self._is_stuck(pair, distance) or self._is_close(pair, distance)):
                 ways[joints][pair] = distance
         for joints, pairs in ways.items():
@@ -972,8 +988,6 @@ class _Maker:
         for b in range(1, m.nbody):
             if self.has("body_gravcomp", b):
                 self.tell("body", b, "gravcomp is left out")
-            if m.body_mocapid[b] >= 0:
-                self.tell("body", b, "a mocap body becomes a fixed link")
         if getattr(m, "nflex", 0):
             self.tell_all(f"{m.nflex} flexible bodies are left out")
 
@@ -1001,7 +1015,7 @@ class _Maker:
             one: dict[str, Any] = {"q": _floats(m.key_qpos[k])}
             if np.any(m.key_qvel[k]):
                 one["v"] = _floats(m.key_qvel[k])
-            controls = [float(m.key_ctrl[k][c]) for c in self.controls]
+            controls = [float(m.key_ctrl[k][c]) for c in self.controls] + _moved(m, m.key_mpos[k], m.key_mquat[k])
             if any(controls):
                 one["u"] = controls
             name = self.name("key", k) or str(k)
@@ -1018,6 +1032,39 @@ class _Maker:
     def mesh_texts(self) -> dict[str, str]:
         """By their files' names."""
         return {self.mesh_file(k): self.mesh_text(k) for k in sorted(self.meshes)}
+
+
+# ---- controls of an mjData ----
+
+def _moved(m: Any, positions: Any, quaternions: Any) -> list[float]:
+    """The controls of moved links where mocap poses are these: how far each is from its body's own pose, along and about the world's axes."""
+    out, all_positions, all_quaternions = list[float](), _floats(np.ravel(positions)), _floats(np.ravel(quaternions))
+    for b in np.flatnonzero(np.asarray(m.body_mocapid) >= 0).tolist():
+        k = int(m.body_mocapid[b])
+        quaternion = all_quaternions[4 * k:4 * k + 4]
+        length = math.sqrt(math.fsum(x * x for x in quaternion))
+        w, x, y, z = _floats(m.body_quat[b])
+        turn = _product([c / length for c in quaternion] if length > 0.0 else [1.0, 0.0, 0.0, 0.0], [w, -x, -y, -z])
+        sine = math.sqrt(math.fsum(c * c for c in turn[1:]))
+        share = 2.0 * math.atan2(math.copysign(sine, turn[0]), abs(turn[0])) / sine if sine > 0.0 else 0.0
+        out += [p - q for p, q in zip(all_positions[3 * k:3 * k + 3], _floats(m.body_pos[b]))]
+        out += [share * c for c in turn[1:]]
+    return out
+
+
+_KEPT: dict[int, tuple[Any, list[int]]] = {}  # by models' numbers: a loop need not go through a model's actuators at each step
+
+
+def controls_of(model: Any, data: Any) -> list[float]:
+    """Controls of an mjData, as a scene of its model has them."""
+    kept = _KEPT.get(id(model))
+    if kept is None or kept[0]() is not model:
+        maker = _Maker(model, "model", lambda text: None)
+        _, maker.tendon_numbers = _tendons(maker)
+        maker.actuators()
+        kept = weakref.ref(model, lambda _, number=id(model): _KEPT.pop(number, None)), maker.controls
+        _KEPT[id(model)] = kept
+    return [float(data.ctrl[k]) for k in kept[1]] + _moved(model, data.mocap_pos, data.mocap_quat)
 
 
 # ---- what couples bodies and joints beyond contacts ----
@@ -1128,7 +1175,7 @@ def _moves(maker: _Maker, e: int) -> bool:
     m, site = maker.m, hasattr(maker.m, "eq_objtype") and int(maker.m.eq_objtype[e]) == _SITE
     ids = [int(m.eq_obj1id[e]), int(m.eq_obj2id[e])]
     bodies = [int(m.site_bodyid[k]) for k in ids] if site else ids
-    return any(int(m.body_weldid[b]) for b in bodies)
+    return any(maker.free[b] for b in bodies)
 
 
 def renamed(maker: _Maker, path: pathlib.Path, text: str) -> str:

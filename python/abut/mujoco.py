@@ -27,7 +27,7 @@ from abut._drivers import warn
 from abut._progress import Progress
 from abut._worlds import Scene
 
-__all__ = ["from_mujoco", "scene_of", "set_state", "state_of", "write"]
+__all__ = ["controls_of", "from_mujoco", "scene_of", "set_state", "state_of", "write"]
 
 
 def scene_of(model: Any, stem: str = "model", tell: Callable[[str], None] = warn, *,
@@ -73,6 +73,12 @@ def from_mujoco(model: Any, context: Context | None = None, *, contact_model: st
 def state_of(data: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """q (nq) and v (nv) of an mjData, for Scene.step."""
     return np.array(data.qpos), np.array(data.qvel)
+
+
+def controls_of(model: Any, data: Any) -> np.ndarray[Any, Any]:
+    """u (nu) of an mjData, for Scene.step: its controls but for those of actuators that are left out, then 6 of each mocap body, how far
+    its mocap pose is from the pose that the model states."""
+    return np.array(_import_mujoco.controls_of(model, data))
 
 
 def set_state(model: Any, data: Any, q: Any, v: Any) -> None:

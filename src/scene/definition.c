@@ -26,6 +26,20 @@ int joint_dofs(joint_type type)
   return JOINT_DOFS(type);
 }
 
+bool joint_moves(joint_type type)
+{
+  return JOINT_DOFS(type) || JOINT_CONTROLS(type);
+}
+
+size_t scene_control_count(const scene_def *s)
+{
+  size_t count = s->actuator_count;
+  for (size_t i = 0; i < s->link_count; ++i) {
+    count += (size_t)JOINT_CONTROLS(s->links[i].joint.type);
+  }
+  return count;
+}
+
 size_t scene_bad_quaternion(const scene_def *s, const double *q)
 {
   for (size_t i = 0; i < s->link_count; ++i) {

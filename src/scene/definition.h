@@ -247,6 +247,13 @@ void scene_def_free(scene_def *s);
 int joint_positions(joint_type type);
 int joint_dofs(joint_type type);
 
+/* Whether a link with this joint can be elsewhere than what bears it says. */
+bool joint_moves(joint_type type);
+
+/* Returns how many controls a world has: one of each actuator, then those of moved links, link by
+ * link. */
+size_t scene_control_count(const scene_def *s);
+
 /* Returns the first link whose quaternion in positions q is 0, or the number of links. */
 size_t scene_bad_quaternion(const scene_def *s, const double *q);
 

@@ -114,7 +114,7 @@ static abut_status read_start(reader *r, const json_at *at, size_t nq, size_t nv
   TRY(json_need(r->file, at, "q", &q));
   TRY(read_row(r, at, "q", nq, "positions", &to->q));
   TRY(read_row(r, at, "v", nv, "velocities", &to->v));
-  TRY(read_row(r, at, "u", r->s->actuator_count, "actuators", &to->u));
+  TRY(read_row(r, at, "u", scene_control_count(r->s), "controls", &to->u));
   const size_t bad = scene_bad_quaternion(r->s, to->q);
   return bad == r->s->link_count
            ? ABUT_SUCCESS

@@ -30,7 +30,8 @@ static abut_status check_type(const json_file *f, const json_at *at, const scene
   TRY(scene_refuse(f, at, "start", one, "only hinges and slides have a start of their own"));
   TRY(scene_refuse(f, at, "stiffness", one || (JOINT_HAS_QUATERNION(type) && !JOINT_MOVES(type)),
                    "only hinges, slides and balls have a spring"));
-  return !JOINT_IS_OF_WORLD(type) || l->parent == WORLD
+  const bool of_world = JOINT_IS_OF_WORLD(type) || type == JOINT_MOVED;
+  return !of_world || l->parent == WORLD
            ? ABUT_SUCCESS
            : json_fail(f, at, "a %s joint's parent is the world, not link %d", joint_words[type],
                        l->parent);

@@ -54,7 +54,7 @@ static abut_status append(json_t *list, json_t *one)
 static bool can_move(const scene_def *def, size_t link)
 {
   int i = (int)link;
-  while (i != WORLD && !joint_dofs(def->links[i].joint.type)) {
+  while (i != WORLD && !joint_moves(def->links[i].joint.type)) {
     i = def->links[i].parent;
   }
   return i != WORLD;
@@ -249,7 +249,7 @@ static abut_status add_curves(page *p, scene_page *s, bool contacts)
 static const char *why_unforced(const scene_page *s)
 {
   return s->scene->given ? "contacts were given with each step, which states do not hold"
-         : !s->options->v && s->scene->def.actuator_count
+         : !s->options->v && scene_control_count(&s->scene->def)
            ? "the scene has actuators, and their controls are not known: --controls "
              "(in Python u) tells them"
          : !s->options->v ? "the states have no velocities"
@@ -276,7 +276,7 @@ static abut_status step_frames(scene_page *s, bool contacts)
   abut_worlds w = abut_default_worlds();
   void *memory = NULL;
   TRY(take_rows(s, s->options->v, nv, &s->velocities));
-  TRY(take_rows(s, s->options->u, s->scene->def.actuator_count, &s->controls));
+  TRY(take_rows(s, s->options->u, scene_control_count(&s->scene->def), &s->controls));
   TRY(reals_create(&s->pushes, count * nv, size));
   TRY(reals_create(&s->single, 3 * s->list.count, size));
   TRY(allocate(&memory, count, sizeof *s->status));
@@ -513,7 +513,7 @@ abut_status abut_format_scene_page(abut_scene handle_, size_t count, const doubl
                 "abut_format_scene_page needs positions, options, and a place for the page");
   }
   TRY(check_page_options(options, count));
-  if (options->v && (s.scene->given || (s.scene->def.actuator_count && !options->u))) {
+  if (options->v && (s.scene->given || (scene_control_count(&s.scene->def) && !options->u))) {
     return fail(ABUT_ERROR_ARGUMENT, "a page has no forces of a scene %s, which it does not know",
                 s.scene->given ? "whose contacts are given"
                                : "with actuators without their controls");

@@ -67,7 +67,7 @@ static abut_status find_pieces(scene_picture *p)
   size_t at = 0;
   for (size_t i = 0; i < s->def.link_count; ++i) {
     const scene_link *l = &s->def.links[i];
-    moves[i] = joint_dofs(l->joint.type) > 0 || (l->parent != WORLD && moves[l->parent]);
+    moves[i] = joint_moves(l->joint.type) || (l->parent != WORLD && moves[l->parent]);
     for (size_t k = 0; k < l->body_count; ++k, ++at) {
       const body *of = body_get(s->bodies[at]);
       if (!of) {

@@ -194,7 +194,7 @@ enum {
   SWEEP_DUALS_OF,  /* (LANES, SWEEP_DUAL_REALS) memory */
   SWEEP_BARS,      /* (SWEEP_SEED + SWEEP_SEEDS) cotangents of what an impact acts on, first of
                       q */
-  SWEEP_SLOPES,    /* (links + columns) cotangents of mass scales and of friction */
+  SWEEP_SLOPES,    /* (SWEEP_SLOPES_OF) cotangents of mass scales, friction and moved links */
   /* Of the broad phase. Of the last two only the chunk as a whole has rows. */
   BROAD_BOXES,    /* blocks of LANES worlds: (bodies, BROAD_NUMBERS) */
   BROAD_MASKS,    /* (runs) ints, a bit for each candidate that is kept */

@@ -303,7 +303,8 @@ static void add_arrays(steps_call *c)
 {
   const abut_worlds *w = c->worlds;
   const size_t nq = (size_t)c->scene->constants.nq, nv = (size_t)c->scene->constants.nv;
-  const size_t nu = c->scene->def.actuator_count, kept = w->record ? w->steps / w->record : 0;
+  const size_t nu = scene_control_count(&c->scene->def),
+               kept = w->record ? w->steps / w->record : 0;
   const size_t columns = c->scene->def.column_count;
   add_reals(c, "q", IN_Q, nq, w->q, NULL);
   add_reals(c, "v", IN_V, nv, w->v, NULL);
@@ -369,7 +370,7 @@ static abut_status check_steps(const loaded_scene *s, const abut_worlds *w)
                 INT_MAX);
   }
   const size_t kept = w->record ? w->steps / w->record : 0;
-  TRY(check_row("u", w->controls ? w->steps : 1, s->def.actuator_count));
+  TRY(check_row("u", w->controls ? w->steps : 1, scene_control_count(&s->def)));
   TRY(check_row("q_record", kept, (size_t)s->constants.nq));
   TRY(check_row("pair_forces", w->pair_forces ? s->def.pair_count : 0, 3));
   return check_row("states kept", kept, 2 * (size_t)s->constants.nv); /* a gradient's `record` */

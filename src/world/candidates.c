@@ -14,6 +14,7 @@
  * WORLD. */
 typedef struct unit {
   int name, parent; /* parent: the unit that the first link's joint moves it against */
+  bool free;        /* some degree of freedom moves it */
 } unit;
 
 static bool is_bare(const scene_link *l)
@@ -35,13 +36,14 @@ static bool only_carries(const scene_def *s, size_t link, const int *children)
 
 static void find_units(const scene_def *s, const int *children, unit *out)
 {
-  static const unit still = {WORLD, WORLD};
+  static const unit still = {WORLD, WORLD, false};
   for (size_t i = 0; i < s->link_count; ++i) {
     const int above = s->links[i].parent;
     const unit *parent = above == WORLD ? &still : &out[above];
-    const bool moves = joint_dofs(s->links[i].joint.type);
+    const bool moves = joint_moves(s->links[i].joint.type);
     const bool carried = above != WORLD && only_carries(s, (size_t)above, children);
-    out[i] = moves && !carried ? (unit){(int)i, parent->name} : *parent;
+    out[i] = moves && !carried ? (unit){(int)i, parent->name, parent->free} : *parent;
+    out[i].free = out[i].free || joint_dofs(s->links[i].joint.type);
   }
 }
 
@@ -97,7 +99,8 @@ static bool may_collide(const search *f, size_t i, size_t k)
   const unit *one = &f->units[f->link[i]], *other = &f->units[f->link[k]];
   if (!((a->contact.contype & b->contact.conaffinity) |
         (b->contact.contype & a->contact.conaffinity)) ||
-      one->name == other->name || (a->shape == SHAPE_PLANE && b->shape == SHAPE_PLANE) ||
+      one->name == other->name || (!one->free && !other->free) ||
+      (a->shape == SHAPE_PLANE && b->shape == SHAPE_PLANE) ||
       (!f->s->parents && are_joined(one, other))) {
     return false;
   }

@@ -83,7 +83,7 @@ static abut_status step_rows(const forces_call *c, size_t first, size_t count, v
   w.count = count;
   w.q = row_of(c->q, first, nq, c->size);
   w.v = c->v ? row_of(c->v, first, nv, c->size) : v.data;
-  w.u = row_of(c->u, first, s->def.actuator_count, c->size);
+  w.u = row_of(c->u, first, scene_control_count(&s->def), c->size);
   w.multipliers = multipliers;
   w.constraint = (void *)(uintptr_t)row_of(c->constraint, first, nv, c->size);
   w.status = c->status + first;

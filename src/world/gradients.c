@@ -395,7 +395,7 @@ void add_gradients(steps_call *c)
 {
   const abut_worlds_gradients *g = c->gradients;
   const abut_worlds *w = c->worlds;
-  const size_t nv = (size_t)c->scene->constants.nv, nu = c->scene->def.actuator_count;
+  const size_t nv = (size_t)c->scene->constants.nv, nu = scene_control_count(&c->scene->def);
   const size_t kept = w->record ? w->steps / w->record : 0, columns = c->scene->def.column_count;
   const size_t contacts = w->contacts ? w->contacts->count : 0;
   add_reals(c, "state", IN_STATE_BAR, 2 * nv, g->state, NULL); /* zeros where it is not given */

@@ -5,24 +5,31 @@
 #include "world/law/law.h"
 #include "world/sweep.h"
 
+/* How many controls the moved links of a world have. */
+static size_t moved_controls(const world_sizes *n)
+{
+  return (size_t)(n->nu - n->actuators);
+}
+
 void impact_bytes(const world_sizes *n, size_t real, size_t lanes, size_t bytes[POOL_BUFFERS])
 {
   const size_t nq = (size_t)n->nq, nv = (size_t)n->nv, links = (size_t)n->links;
-  const size_t columns = (size_t)n->columns;
+  const size_t columns = (size_t)n->columns, moved = moved_controls(n);
   bytes[SWEEP_V] = nv * real;
   bytes[SWEEP_KEPT] = (SWEEP_EVENTS + 1) * SWEEP_KEPT_REALS(nq, nv) * real;
   bytes[SWEEP_KEPT_ROWS] = SWEEP_KEPT_ROW * sizeof(int);
   bytes[SWEEP_DUALS_OF] =
-    lanes * SWEEP_DUAL_REALS((size_t)n->numbers, nq, nv, PARAMETERS(links, columns)) * real;
-  bytes[SWEEP_BARS] = (SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links)) * real;
-  bytes[SWEEP_SLOPES] = (links + columns) * real;
+    lanes *
+    SWEEP_DUAL_REALS((size_t)n->numbers, nq, nv, (size_t)n->nu, PARAMETERS(links, columns)) * real;
+  bytes[SWEEP_BARS] = (SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links, moved)) * real;
+  bytes[SWEEP_SLOPES] = SWEEP_SLOPES_OF(links, columns, moved) * real;
 }
 
 /* What impacts have acted on, with the tables that say how. */
-#define IMPACTS(s)                                                                           \
-  TABLES(s), REALS(s), ARG_BUFFER((s)->tables->bodies), PARAMETERS_OF(s), OF(s, IN_SPRINGS), \
-    ARG_INT((s)->call->worlds->springs != NULL), OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS),  \
-    OF(s, OUT_STATUS)
+#define IMPACTS(s)                                                                        \
+  TABLES(s), REALS(s), ARG_BUFFER((s)->tables->bodies), OF(s, WORLD_U), PARAMETERS_OF(s), \
+    OF(s, IN_SPRINGS), ARG_INT((s)->call->worlds->springs != NULL), OF(s, SWEEP_KEPT),    \
+    OF(s, SWEEP_KEPT_ROWS), OF(s, OUT_STATUS)
 
 /* A launch has so many directions of derivative of each world, so that its time does not grow with
  * theirs. */
@@ -56,12 +63,13 @@ static abut_status add_parameters(const stepping *s)
 {
   const world_sizes *n = sizes_of(s);
   const size_t links = (size_t)n->links, columns = (size_t)n->columns, listed = (size_t)n->listed;
+  const size_t width = SWEEP_SLOPES_OF(links, columns, moved_controls(n));
   TRY(LAUNCH(s->device, KERNEL_WORLD_IMPACT_PARAMETERS, world_blocks(s), 1,
              ARG_BUFFER(s->tables->head), OF(s, SWEEP_SLOPES), OF(s, WORLD_ADJOINT),
              ARG_INT(s->count)));
   for (size_t i = 0; n->pair_springs && s->call->gradients->springs && i < listed; ++i) {
-    TRY(take_more(s, SWEEP_SLOPES, links + columns, links + i, OUT_SPRINGS_BAR,
-                  SPRING_NUMBERS * listed, SPRING_NUMBERS * i + SPRING_MU, 1));
+    TRY(take_more(s, SWEEP_SLOPES, width, links + i, OUT_SPRINGS_BAR, SPRING_NUMBERS * listed,
+                  SPRING_NUMBERS * i + SPRING_MU, 1));
   }
   return ABUT_SUCCESS;
 }
@@ -69,7 +77,8 @@ static abut_status add_parameters(const stepping *s)
 static abut_status go_back(const stepping *s, int event)
 {
   const world_sizes *n = sizes_of(s);
-  for (int first = 0; first < SWEEP_SEEDS(n->nv, n->links); first += (int)device_lanes(s->device)) {
+  const int seeds = SWEEP_SEEDS(n->nv, n->links, n->nu - n->actuators);
+  for (int first = 0; first < seeds; first += (int)device_lanes(s->device)) {
     TRY(keep_pace(s));
     TRY(LAUNCH_IN(s->device, PROGRAM_DUAL, KERNEL_WORLD_IMPACT_COTANGENTS, s->count, 1, IMPACTS(s),
                   ARG_INT(event), ARG_INT(first), OF(s, SWEEP_BARS), OF(s, SWEEP_DUALS_OF),
@@ -94,7 +103,12 @@ abut_status impact_adjoint(const stepping *s, int impacts)
 
 abut_status impact_begin_adjoint(const stepping *s)
 {
-  const size_t nv = (size_t)sizes_of(s)->nv, links = (size_t)sizes_of(s)->links;
-  return take_more(s, SWEEP_BARS, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links), 0, WORLD_STATE_BAR,
-                   2 * nv, 0, nv);
+  const world_sizes *n = sizes_of(s);
+  const size_t nv = (size_t)n->nv, links = (size_t)n->links, columns = (size_t)n->columns;
+  const size_t moved = moved_controls(n), width = SWEEP_SLOPES_OF(links, columns, moved);
+  TRY(moved ? take_more(s, SWEEP_SLOPES, width, links + columns, WORLD_U_BAR, (size_t)n->nu,
+                        (size_t)n->actuators, moved)
+            : ABUT_SUCCESS);
+  return take_more(s, SWEEP_BARS, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links, moved), 0,
+                   WORLD_STATE_BAR, 2 * nv, 0, nv);
 }

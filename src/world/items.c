@@ -102,7 +102,7 @@ static abut_status run_items(items_call *c, loaded_scene *s, const void *q, size
                           .kind_count = 1};
   add_reals(&c->steps, "q", IN_Q, (size_t)s->constants.nq, q, NULL);
   add_reals(&c->steps, "v", IN_V, (size_t)s->constants.nv, NULL, NULL);
-  add_reals(&c->steps, "u", WORLD_U, s->def.actuator_count, NULL, NULL);
+  add_reals(&c->steps, "u", WORLD_U, scene_control_count(&s->def), NULL, NULL);
   return batch_run(&c->steps.base);
 }
 

@@ -72,7 +72,7 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
                             .pairs = s->def.listed_count,
                             .nq = (size_t)s->constants.nq,
                             .nv = (size_t)s->constants.nv,
-                            .nu = s->def.actuator_count,
+                            .nu = scene_control_count(&s->def),
                             .cloud_gap = s->clouds.gap,
                             .cloud_link = s->clouds.gap_link,
                             .cloud_body = s->clouds.gap_body,
@@ -171,7 +171,7 @@ abut_status abut_get_named_start(abut_scene handle_, size_t index, const char **
     memcpy(v, from->v, (size_t)s->constants.nv * sizeof *v);
   }
   if (u) {
-    memcpy(u, from->u, s->def.actuator_count * sizeof *u);
+    memcpy(u, from->u, scene_control_count(&s->def) * sizeof *u);
   }
   return ABUT_SUCCESS;
 }

@@ -52,7 +52,7 @@ int seam_place_in_unit(const scene_def *s, size_t link, double place[PLACE])
   static const double still[PLACE] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0};
   const scene_link *l = &s->links[link];
   memcpy(place, still, sizeof still);
-  if (joint_dofs(l->joint.type)) {
+  if (joint_moves(l->joint.type)) {
     return (int)link;
   }
   int unit = WORLD;

@@ -96,7 +96,7 @@ static abut_status show(const stepping *s, int at, size_t width, world_buffer to
 static abut_status energy(const stepping *s, world_buffer q, world_buffer v)
 {
   return LAUNCH(s->device, KERNEL_WORLD_ENERGY, world_blocks(s), 1, TABLES(s), REALS(s), OF(s, q),
-                OF(s, v), PARAMETERS_OF(s), ARG_INT(s->count), OF(s, WORLD_SCRATCH),
+                OF(s, v), OF(s, WORLD_U), PARAMETERS_OF(s), ARG_INT(s->count), OF(s, WORLD_SCRATCH),
                 OF(s, WORLD_ENERGY));
 }
 

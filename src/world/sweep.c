@@ -135,7 +135,7 @@ static abut_status look_at_pair(const stepping *s, size_t i, int event)
 static abut_status place_links(const stepping *s, world_buffer q, world_buffer tree)
 {
   return LAUNCH(s->device, KERNEL_WORLD_PLACE, world_blocks(s), 1, TABLES(s), REALS(s), OF(s, q),
-                ARG_INT(s->count), OF(s, tree));
+                OF(s, WORLD_U), ARG_INT(s->count), OF(s, tree));
 }
 
 /* Finds the first impact of each world between SWEEP_FROM and WORLD_NEXT_Q. */
@@ -164,8 +164,9 @@ static abut_status make_impacts(const stepping *s, int event)
 {
   TRY(s->keeps_impacts ? keep_impacts(s, event) : ABUT_SUCCESS);
   TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPACT, world_blocks(s), 1, TABLES(s), REALS(s),
-             PARAMETERS_OF(s), OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, SWEEP_MARKS),
-             OF(s, SWEEP_STATE), ARG_INT(s->count), OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE)));
+             PARAMETERS_OF(s), OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, WORLD_U),
+             OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE), ARG_INT(s->count), OF(s, SWEEP_MEET),
+             OF(s, SWEEP_END_TREE)));
   TRY(LAUNCH(s->device, KERNEL_WORLD_SWEEP_IMPULSE, s->count, 1, TABLES(s), REALS(s),
              PARAMETERS_OF(s), OF(s, IN_SPRINGS), ARG_INT(s->call->worlds->springs != NULL),
              OF(s, SWEEP_END_TREE), OF(s, SWEEP_MARKS), OF(s, SWEEP_STATE),

@@ -99,6 +99,7 @@ static void put_softness(const softness *f, double step, double *out)
 static void put_links(const scene_def *s, const scene_constants *c, const world_sizes *n,
                       scene_tables *m)
 {
+  int control = n->actuators;
   for (size_t i = 0; i < s->link_count; ++i) {
     const scene_link *l = &s->links[i];
     const joint *j = &l->joint;
@@ -111,6 +112,8 @@ static void put_links(const scene_def *s, const scene_constants *c, const world_
     ints[LINK_TYPE] = (int)j->type;
     ints[LINK_Q] = c->qadr[i];
     ints[LINK_V] = c->vadr[i];
+    ints[LINK_U] = JOINT_CONTROLS(j->type) ? control : -1;
+    control += JOINT_CONTROLS(j->type);
     memcpy(row + LINK_POSITION, l->position, sizeof l->position);
     memcpy(row + LINK_QUATERNION, l->quaternion, sizeof l->quaternion);
     memcpy(row + LINK_JOINT, j->position, sizeof j->position);
@@ -475,7 +478,7 @@ static void lay_out_tables(world_sizes *n, size_t movers, size_t members, size_t
                            size_t *real_count)
 {
   n->at_links = place_behind(ints, LINK_INTS * (size_t)n->links);
-  n->at_actuators = place_behind(ints, ACTUATOR_INTS * (size_t)n->nu);
+  n->at_actuators = place_behind(ints, ACTUATOR_INTS * (size_t)n->actuators);
   n->at_rows = place_behind(ints, ROW_INTS * (size_t)n->rows);
   n->at_groups = place_behind(ints, GROUP_INTS * (size_t)n->groups);
   n->at_group_dofs = place_behind(ints, MOVER_INTS * movers);
@@ -488,7 +491,7 @@ static void lay_out_tables(world_sizes *n, size_t movers, size_t members, size_t
   place_behind(real_count, WORLD_REALS);
   n->at_link_reals = place_behind(real_count, LINK_REALS * (size_t)n->links);
   n->at_dof_reals = place_behind(real_count, DOF_REALS * (size_t)n->nv);
-  n->at_actuator_reals = place_behind(real_count, ACTUATOR_REALS * (size_t)n->nu);
+  n->at_actuator_reals = place_behind(real_count, ACTUATOR_REALS * (size_t)n->actuators);
   n->at_row_reals = place_behind(real_count, ROW_REALS * (size_t)n->rows);
   n->at_group_reals = place_behind(real_count, GROUP_REALS * (size_t)n->groups);
   n->at_member_reals = place_behind(real_count, members);
@@ -618,7 +621,8 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
   *out = (world_sizes){.links = (int)s->link_count,
                        .nq = c->nq,
                        .nv = c->nv,
-                       .nu = (int)s->actuator_count,
+                       .nu = (int)scene_control_count(s),
+                       .actuators = (int)s->actuator_count,
                        .pairs = (int)s->pair_count,
                        .listed = (int)s->listed_count,
                        .columns = (int)s->column_count,

@@ -212,7 +212,7 @@ void add_tangents(steps_call *c)
   const abut_worlds_tangents *t = c->tangents;
   const abut_worlds_transition *m = c->transition;
   const abut_worlds *w = c->worlds;
-  const size_t nv = (size_t)c->scene->constants.nv, nu = c->scene->def.actuator_count;
+  const size_t nv = (size_t)c->scene->constants.nv, nu = scene_control_count(&c->scene->def);
   const size_t kept = w->record ? w->steps / w->record : 0, columns = c->scene->def.column_count;
   const size_t links = c->scene->def.link_count;
   if (t) {

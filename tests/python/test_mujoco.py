@@ -483,6 +483,46 @@ def test_couples_as_mujoco(name, context):
         assert np.max(np.abs(step.q - there[0])) < 1e-9 and np.max(np.abs(step.v - there[1])) < 1e-9 * np.max(np.abs(there[1]))
 
 
+HAND = """<body name="a" pos="0 0 1"><joint name="j" axis="0 1 0"/><geom size=".05" fromto="0 0 0 .5 0 0" type="capsule"/>
+    <body name="b" pos=".5 0 0"><joint axis="0 1 0"/><geom size=".05" fromto="0 0 0 .4 0 0" type="capsule"/>
+    <body name="c" pos=".4 0 0"><joint type="ball"/><geom size=".05 .04 .03" type="box" pos=".05 0 0"/></body></body></body>"""
+MOVED = {
+    "weld to a free body": """<body name="m" mocap="true" pos=".1 .2 .5" quat=".8 .2 .4 -.4"/><body name="f" pos="0 .1 .4" quat=".9 .1 -.3 .2"><freejoint/>
+        <geom type="box" size=".1 .2 .15" pos=".05 0 .02"/></body>@<weld body1="m" body2="f" relpose=".1 0 -.1 .9 .1 .2 0" solref=".02 1"/>""",
+    "weld to an arm, and an actuator": f"""<body name="m" mocap="true" pos=".8 0 1.1"><body name="n" pos="0 0 .1"/></body>{HAND}@
+        <weld body1="n" body2="c" anchor=".05 .01 .02" torquescale=".3"/>""",
+    "two, with a child on a joint": f"""<body name="m" mocap="true" pos=".8 0 1.1" quat="1 0 1 0"><body name="n" pos=".2 .1 0"><joint axis="1 1 0" pos=".05 0 .1"/>
+        <geom size=".1 .05 .02" type="box" pos=".1 0 0"/></body></body><body name="o" mocap="true" pos="0 1 0"/>{HAND}@<connect body1="n" body2="c"
+        anchor=".05 .01 .02"/><connect body1="o" body2="b" anchor="0 .1 0"/>"""}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_mocap_bodies_as_mujoco(name, context):
+    """Steps of random states and mocap poses, where nothing touches."""
+    bodies, equalities = MOVED[name].split("@")
+    drives = '<general joint="j" dyntype="filter" dynprm="1" gainprm="0"/><position joint="j" kp="3"/>' if "actuator" in name else ""  # the first is left out, with its control
+    model = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><default><geom contype="0" conaffinity="0"/></default><worldbody>{bodies}</worldbody>
+        <equality>{equalities}</equality><actuator>{drives}</actuator></mujoco>""")
+    model.opt.tolerance, model.opt.iterations = 0.0, 100
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scene = abut.from_mujoco(model, context)
+    assert scene.nu == bool(drives) + 6 * model.nmocap
+    random = np.random.default_rng(7)
+    for _ in range(5):
+        data = mujoco.MjData(model)
+        mujoco.mj_integratePos(model, data.qpos, 0.3 * random.normal(size=model.nv), 1.0)
+        data.qvel[:], data.ctrl[:] = random.normal(size=model.nv), random.normal(size=model.nu)
+        for _ in range(3):
+            data.mocap_pos[:] += 0.1 * random.normal(size=(model.nmocap, 3))
+            data.mocap_quat[:] += random.normal(size=(model.nmocap, 4))
+            step = scene.step(*am.state_of(data), am.controls_of(model, data))
+            mujoco.mj_step(model, data)
+            there = am.state_of(data)
+            assert np.max(np.abs(step.q - there[0])) < 1e-9 and np.max(np.abs(step.v - there[1])) < 1e-9 * np.max(np.abs(there[1]))
+
+
 def test_couplings_that_are_left_out():
     """Spatial tendons with what holds them, constraints that are off, and what holds only the world, each by its name."""
     model = mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody>{CHAIN}<body name="post"><geom size="1"/></body><site name="hook" pos="0 0 1"/></worldbody>

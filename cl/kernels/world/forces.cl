@@ -150,7 +150,7 @@ static void other_forces(const world_block *b, GLOBAL const world_sizes *n, GLOB
     const num f = tendon_force(b, n, ints, reals, i, q, v, &stiffness);
     coordinate_add(b, n, ints, reals, i, f, out, 1);
   }
-  for (int i = 0; i < n->nu; ++i) {
+  for (int i = 0; i < n->actuators; ++i) {
     lane within, heard;
     const real gear = reals[n->at_actuator_reals + ACTUATOR_REALS * i + ACTUATOR_GEAR];
     const num f = actuator_force(b, n, ints, reals, i, q, v, u, &within, &heard);

@@ -297,19 +297,24 @@ static void impact_put_parameter(const impact_world *w, const impact_parameters 
           n_with_part(n_lit(p->own[k]), 1, slope));
 }
 
+static void impact_put_control(const impact_world *w, GLOBAL const real *u, int k, lane slope)
+{
+  row_put(&w->tree, w->controls, w->n->nu, k, n_with_part(n_lit(u[k]), 1, slope));
+}
+
 // One work-item takes LANES tangents of one world through its impacts: columns, from `first` on, of
 // out (worlds, .., columns), whose rows are by q and by v, are those of where the step would lead
 // and of the velocity, in whose place come those of the step's end. `before` (worlds, before_width)
 // has a tangent of the step's beginning, controls and parameters; where `unit` is set, each
-// column's is that of the unit matrix instead. `out_width` is how many numbers a world's row of
-// `out` has. Arrays that are not named here are those of world_sweep_impulse and of
-// world_sweep_least.
+// column's is that of the unit matrix instead. u (worlds, nu) are controls. `out_width` is how many
+// numbers a world's row of `out` has. Arrays that are not named here are those of
+// world_sweep_impulse and of world_sweep_least.
 ADJOINT_KERNEL void world_impact_tangents(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-  GLOBAL const real *bodies, GLOBAL const real *parameters, int shared, GLOBAL const real *springs,
-  int given, GLOBAL const real *kept, GLOBAL const int *kept_ints, GLOBAL const int *status,
-  GLOBAL const real *before, int before_width, int unit, int first, int columns, GLOBAL real *out,
-  int out_width, GLOBAL real *memory, int worlds)
+  GLOBAL const real *bodies, GLOBAL const real *u, GLOBAL const real *parameters, int shared,
+  GLOBAL const real *springs, int given, GLOBAL const real *kept, GLOBAL const int *kept_ints,
+  GLOBAL const int *status, GLOBAL const real *before, int before_width, int unit, int first,
+  int columns, GLOBAL real *out, int out_width, GLOBAL real *memory, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv, links = n->links, at = 2 * nv + n->nu;
   if (world >= worlds || (status[world] & WORLD_STOPPED) ||
@@ -331,6 +336,12 @@ ADJOINT_KERNEL void world_impact_tangents(
     lane_store(lane_load(slope), w.seeds + i * LANES);
   }
   lane_store(lane_lit(R(0.0)), w.seeds + 3 * nv * LANES);
+  for (int k = 0; k < n->nu; ++k) {
+    for (int l = 0; l < LANES; ++l) {
+      slope[l] = unit ? (real)(2 * nv + k == MIN_INT(first + l, columns - 1)) : own[2 * nv + k];
+    }
+    impact_put_control(&w, ROW(u, world, n->nu), k, lane_load(slope));
+  }
   for (int k = 0; k < links + n->columns; ++k) {
     for (int l = 0; l < LANES; ++l) {
       slope[l] = unit ? (real)(at + k == MIN_INT(first + l, columns - 1)) : own[at + k];
@@ -353,31 +364,36 @@ ADJOINT_KERNEL void world_impact_tangents(
 
 // One work-item begins the way back through one world's impacts. state (worlds, 2 nv) has the
 // cotangents of the step's end; bars (worlds, SWEEP_SEED + SWEEP_SEEDS) get those of what the last
-// impact leaves, and slopes (worlds, links + columns), of mass scales and of friction, zeros.
+// impact leaves, and slopes (worlds, SWEEP_SLOPES_OF) zeros.
 ADJOINT_KERNEL void world_impact_start(GLOBAL const world_sizes *n, GLOBAL const real *state,
                                        GLOBAL real *bars, GLOBAL real *slopes, int worlds)
 {
-  const int world = (int)get_global_id(0), nv = n->nv;
+  const int world = (int)get_global_id(0), nv = n->nv, moved = n->nu - n->actuators;
+  const int width = SWEEP_SLOPES_OF(n->links, n->columns, moved);
   if (world >= worlds) {
     return;
   }
   for (int i = 0; i < SWEEP_SEED(nv); ++i) {
-    ROW(bars, world, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, n->links))
+    ROW(bars, world, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, n->links, moved))
     [i] = i >= nv && i < 3 * nv ? ROW(state, world, 2 * nv)[i - nv] : R(0.0);
   }
-  for (int i = 0; i < n->links + n->columns; ++i) {
-    ROW(slopes, world, n->links + n->columns)[i] = R(0.0);
+  for (int i = 0; i < width; ++i) {
+    ROW(slopes, world, width)[i] = R(0.0);
   }
 }
 
 // Fills seeds with LANES directions from `first` on: of what the impact acts on, then mass scales,
-// then friction, whose part of each direction is returned.
-static num impact_put_directions(const impact_world *w, const impact_parameters *p, int first,
-                                 GLOBAL const int *group)
+// then controls of moved links, then friction, whose part of each direction is returned.
+static num impact_put_directions(const impact_world *w, const impact_parameters *p,
+                                 GLOBAL const real *u, int first, GLOBAL const int *group)
 {
-  const int nv = w->n->nv, links = w->n->links;
+  const int nv = w->n->nv, links = w->n->links, moved = w->n->nu - w->n->actuators;
+  const int control = SWEEP_SEED(nv) + links - w->n->actuators;
   real slope[LANES];
-  for (int i = 0; i < SWEEP_SEEDS(nv, links); ++i) {
+  for (int k = 0; k < w->n->actuators; ++k) {
+    impact_put_control(w, u, k, lane_lit(R(0.0)));
+  }
+  for (int i = 0; i < SWEEP_SEEDS(nv, links, moved); ++i) {
     for (int l = 0; l < LANES; ++l) {
       slope[l] = (real)(i == first + l);
     }
@@ -385,6 +401,8 @@ static num impact_put_directions(const impact_world *w, const impact_parameters 
       lane_store(lane_load(slope), w->seeds + i * LANES);
     } else if (i < SWEEP_SEED(nv) + links) {
       impact_put_parameter(w, p, i - SWEEP_SEED(nv), lane_load(slope));
+    } else if (i < SWEEP_SEED(nv) + links + moved) {
+      impact_put_control(w, u, i - control, lane_load(slope));
     }
   }
   return n_with_part(n_lit(impact_friction(w->n, p, group)), 1, lane_load(slope));
@@ -395,13 +413,14 @@ static num impact_put_directions(const impact_world *w, const impact_parameters 
 // of bars: behind these.
 ADJOINT_KERNEL void world_impact_cotangents(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                             GLOBAL const real *reals, GLOBAL const real *bodies,
-                                            GLOBAL const real *parameters, int shared,
-                                            GLOBAL const real *springs, int given,
+                                            GLOBAL const real *u, GLOBAL const real *parameters,
+                                            int shared, GLOBAL const real *springs, int given,
                                             GLOBAL const real *kept, GLOBAL const int *kept_ints,
                                             GLOBAL const int *status, int event, int first,
                                             GLOBAL real *bars, GLOBAL real *memory, int worlds)
 {
-  const int world = (int)get_global_id(0), nv = n->nv, links = n->links;
+  const int world = (int)get_global_id(0), nv = n->nv;
+  const int directions = SWEEP_SEEDS(nv, n->links, n->nu - n->actuators);
   if (world >= worlds || (status[world] & WORLD_STOPPED) ||
       event >= ROW(kept_ints, world, SWEEP_KEPT_ROW)[0]) {
     return;
@@ -410,8 +429,8 @@ ADJOINT_KERNEL void world_impact_cotangents(GLOBAL const world_sizes *n, GLOBAL 
   const impact_parameters p =
     impact_parameters_of(n, reals, parameters, shared, springs, given, world);
   GLOBAL const int *own = ROW(kept_ints, world, SWEEP_KEPT_ROW) + 1 + SWEEP_KEPT_INTS * event;
-  GLOBAL real *bar = ROW(bars, world, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links));
-  const num mu = impact_put_directions(&w, &p, first, impact_group(&w, own));
+  GLOBAL real *bar = ROW(bars, world, SWEEP_SEED(nv) + directions);
+  const num mu = impact_put_directions(&w, &p, ROW(u, world, n->nu), first, impact_group(&w, own));
   impact_pass(&w, impact_kept(n, kept, world, event), own, mu);
   lane sum = lane_lit(R(0.0));
   for (int i = 0; i < SWEEP_SEED(nv); ++i) {
@@ -419,7 +438,7 @@ ADJOINT_KERNEL void world_impact_cotangents(GLOBAL const world_sizes *n, GLOBAL 
   }
   real each[LANES];
   lane_store(sum, each);
-  for (int l = 0; l < LANES && first + l < SWEEP_SEEDS(nv, links); ++l) {
+  for (int l = 0; l < LANES && first + l < directions; ++l) {
     bar[SWEEP_SEED(nv) + first + l] = each[l];
   }
 }
@@ -435,27 +454,31 @@ ADJOINT_KERNEL void world_impact_back(GLOBAL const world_sizes *n, GLOBAL const 
                                       GLOBAL real *state, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv, links = n->links, count = SWEEP_SEED(nv);
+  const int moved = n->nu - n->actuators, friction = count + links + moved;
   if (world >= worlds || (status[world] & WORLD_STOPPED) ||
       event >= ROW(kept_ints, world, SWEEP_KEPT_ROW)[0]) {
     return;
   }
   GLOBAL const int *own = ROW(kept_ints, world, SWEEP_KEPT_ROW) + 1 + SWEEP_KEPT_INTS * event;
-  GLOBAL real *bar = ROW(bars, world, count + SWEEP_SEEDS(nv, links)), *next = bar + count;
-  GLOBAL real *slope = ROW(slopes, world, links + n->columns);
+  GLOBAL real *bar = ROW(bars, world, count + SWEEP_SEEDS(nv, links, moved)), *next = bar + count;
+  GLOBAL real *slope = ROW(slopes, world, SWEEP_SLOPES_OF(links, n->columns, moved));
   for (int i = 0; i < count; ++i) {
     bar[i] = next[i];
   }
   for (int i = 0; i < links; ++i) {
     slope[i] += next[count + i];
   }
+  for (int i = 0; i < moved; ++i) {
+    slope[links + n->columns + i] += next[count + links + i];
+  }
   GLOBAL const int *group = ints + n->at_groups + GROUP_INTS * own[SWEEP_KEPT_GROUP];
   if (group_is_listed(group)) {
-    slope[links + group[GROUP_COLUMN_A]] += next[count + links];
+    slope[links + group[GROUP_COLUMN_A]] += next[friction];
   } else if (!n->pair_springs) {
     for (int side = 0; side < 2; ++side) {
       slope[links + group[side ? GROUP_COLUMN_B : GROUP_COLUMN_A]] +=
         column_share(n, group, side, impact_own_parameters(n, parameters, shared, world)) *
-        next[count + links];
+        next[friction];
     }
   }
   for (int i = 0; i < 2 * nv && event == 0; ++i) {

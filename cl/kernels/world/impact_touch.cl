@@ -6,13 +6,13 @@
 
 // One world at work: its tree, its vectors (v at 0, J at nv, inv(L) J' at 4 nv, memory at 7 nv),
 // rows of LANES of where the rest of the step begins, where it leads and where bodies meet, rows of
-// parameters, and tangents (SWEEP_SEED, LANES).
+// parameters and of controls, and tangents (SWEEP_SEED, LANES).
 typedef struct impact_world {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
   GLOBAL const real *reals, *bodies;
   world_block tree, vectors;
-  GLOBAL real *from, *to, *meet, *parameters, *seeds;
+  GLOBAL real *from, *to, *meet, *parameters, *controls, *seeds;
 } impact_world;
 
 static GLOBAL real *impact_numbers(world_block *b, GLOBAL real *at, int count)
@@ -35,13 +35,14 @@ static impact_world impact_world_at(GLOBAL const world_sizes *n, GLOBAL const in
   w.reals = reals;
   w.bodies = bodies;
   GLOBAL real *at =
-    ROW(memory, world, LANES * SWEEP_DUAL_REALS(n->numbers, n->nq, n->nv, parameters));
+    ROW(memory, world, LANES * SWEEP_DUAL_REALS(n->numbers, n->nq, n->nv, n->nu, parameters));
   at = impact_numbers(&w.tree, at, n->numbers);
   w.from = impact_numbers(&w.vectors, at, 8 * n->nv);
   w.to = w.from + rows * n->nq;
   w.meet = w.to + rows * n->nq;
   w.parameters = w.meet + rows * n->nq;
-  w.seeds = w.parameters + rows * parameters;
+  w.controls = w.parameters + rows * parameters;
+  w.seeds = w.controls + rows * n->nu;
   return w;
 }
 
@@ -126,7 +127,7 @@ static vec impact_joint(const impact_world *w, int link)
 static void impact_place_links(const impact_world *w, GLOBAL const real *q)
 {
   for (int i = 0; i < w->n->links; ++i) {
-    place_link(&w->tree, w->n, w->ints, w->reals, i, q);
+    place_link(&w->tree, w->n, w->ints, w->reals, i, q, w->controls);
   }
 }
 

@@ -449,7 +449,8 @@ ADJOINT_KERNEL void world_hard_larger(GLOBAL const world_sizes *n, GLOBAL const 
   GLOBAL real *size = ROW(kept, world, HARD_ESCAPE(nv, PARAMETERS(n->links, n->columns))) + 2 * nv +
                       PARAMETERS(n->links, n->columns);
   GLOBAL const real *v = ROW(state, world, 2 * nv) + nv, *u = ROW(controls, world, n->nu);
-  const real now = lcp_root(dot_n(nv, v, v)) + lcp_root(dot_n(n->nu, u, u)) / reals[WORLD_STEP];
+  const real now =
+    lcp_root(dot_n(nv, v, v)) + lcp_root(dot_n(n->actuators, u, u)) / reals[WORLD_STEP];
   if (!with_other) {
     *size = now;
     return;

@@ -3,9 +3,9 @@
 // far from the world's origin.
 
 // A link: its parent (-1 is the world), its joint's type, where its numbers begin in q and in v,
-// and how many degrees of freedom it has.
+// where its controls begin in u (-1 where it has none), and how many degrees of freedom it has.
 typedef struct tree_link {
-  int parent, type, q, v, dofs;
+  int parent, type, q, v, u, dofs;
 } tree_link;
 
 static tree_link link_at(GLOBAL const world_sizes *n, GLOBAL const int *ints, int i)
@@ -16,6 +16,7 @@ static tree_link link_at(GLOBAL const world_sizes *n, GLOBAL const int *ints, in
   r.type = l[LINK_TYPE];
   r.q = l[LINK_Q];
   r.v = l[LINK_V];
+  r.u = l[LINK_U];
   r.dofs = JOINT_DOFS(r.type);
   return r;
 }
@@ -38,9 +39,10 @@ static vec unit_axis(int k)
 // degrees of freedom, and the two vectors that lead from its parent's origin to its own. `anchor`
 // goes from the parent's origin to the place about which the joint turns the link, and turns with
 // the parent; `arm` goes on from there to the link's origin, and turns with the link (along a slide
-// it is the way that the joint has gone).
+// it is the way that the joint has gone). A moved link is where its controls in u (worlds, nu) say,
+// and stays there throughout a step.
 static void place_link(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                       GLOBAL const real *reals, int i, GLOBAL const real *q)
+                       GLOBAL const real *reals, int i, GLOBAL const real *q, GLOBAL const real *u)
 {
   const tree_link l = link_at(n, ints, i);
   const int parent = n->at_rotation + 9 * l.parent;
@@ -52,6 +54,10 @@ static void place_link(const world_block *b, GLOBAL const world_sizes *n, GLOBAL
     turn = FN(quaternion_times)(block_quaternion(b, n->at_quaternion + 4 * l.parent), turn);
     origin = block_get3(b, n->at_origin + 3 * l.parent);
     anchor = block_rotate(b, parent, anchor);
+  }
+  if (l.u >= 0) {
+    anchor = FN(add3)(anchor, row_get3(b, u, n->nu, l.u));
+    turn = FN(quaternion_times)(FN(quaternion_exp)(row_get3(b, u, n->nu, l.u + 3)), turn);
   }
   const int moves = JOINT_MOVES(l.type), of_world = JOINT_IS_OF_WORLD(l.type);
   if (JOINT_HAS_QUATERNION(l.type)) {

@@ -246,7 +246,7 @@ KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *
       block_put(&b, n->at_constraint_force + dof, sum);
     }
   }
-  for (int i = 0; i < n->nu; ++i) {
+  for (int i = 0; i < n->actuators; ++i) {
     lane within, heard;
     const real gear = reals[n->at_actuator_reals + ACTUATOR_REALS * i + ACTUATOR_GEAR];
     const num f = actuator_force(&b, n, ints, reals, i, q, v, u, &within, &heard);

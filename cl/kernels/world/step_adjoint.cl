@@ -226,14 +226,15 @@ ADJOINT_KERNEL void world_parameters_start(GLOBAL const world_sizes *n, GLOBAL r
 }
 
 // One work-item adds, in a block of worlds, what impacts within a step make of the cotangents of
-// mass scales and of friction, slopes (worlds, links + columns). The friction of springs is no
+// mass scales and of friction, slopes (worlds, SWEEP_SLOPES_OF). The friction of springs is no
 // parameter.
 ADJOINT_KERNEL void world_impact_parameters(GLOBAL const world_sizes *n, GLOBAL const real *slopes,
                                             GLOBAL real *memory, int count)
 {
   const world_block k = back_at(memory, n, (int)get_global_id(0), count);
-  const int width = n->links + n->columns;
-  for (int i = 0; k.first <= k.last && i < (n->pair_springs ? n->links : width); ++i) {
+  const int some = n->pair_springs ? n->links : n->links + n->columns;
+  const int width = SWEEP_SLOPES_OF(n->links, n->columns, n->nu - n->actuators);
+  for (int i = 0; k.first <= k.last && i < some; ++i) {
     block_add(&k, n->at_back_parameters + i, row_get(&k, slopes, width, i));
   }
 }

@@ -29,14 +29,15 @@ KERNEL void world_sweep_start(GLOBAL const world_sizes *n, GLOBAL const real *q,
              !(status[world] & WORLD_STOPPED));
 }
 
-// One work-item places the links of a block of worlds at q (worlds, nq), in numbers of their own.
+// One work-item places the links of a block of worlds at q (worlds, nq) and u (worlds, nu), in
+// numbers of their own.
 KERNEL void world_place(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                        GLOBAL const real *reals, GLOBAL const real *q, int count,
-                        GLOBAL real *scratch)
+                        GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *u,
+                        int count, GLOBAL real *scratch)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   for (int i = 0; b.first <= b.last && i < n->links; ++i) {
-    place_link(&b, n, ints, reals, i, q);
+    place_link(&b, n, ints, reals, i, q, u);
   }
 }
 
@@ -217,8 +218,9 @@ ADJOINT_KERNEL void world_sweep_keep(GLOBAL const world_sizes *n, GLOBAL const r
 KERNEL void world_sweep_impact(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                                GLOBAL const real *q, GLOBAL const real *next_q,
-                               GLOBAL const int *marks, GLOBAL const real *state, int count,
-                               GLOBAL real *meet, GLOBAL real *scratch)
+                               GLOBAL const real *u, GLOBAL const int *marks,
+                               GLOBAL const real *state, int count, GLOBAL real *meet,
+                               GLOBAL real *scratch)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   if (b.first > b.last || !sweep_hits(&b, marks)) {
@@ -227,7 +229,7 @@ KERNEL void world_sweep_impact(GLOBAL const world_sizes *n, GLOBAL const int *in
   joints_share(&b, n, ints, q, next_q, row_get(&b, state, SWEEP_REALS, SWEEP_TOI));
   joints_moved(&b, n, ints, q, meet);
   for (int i = 0; i < n->links; ++i) {
-    place_link(&b, n, ints, reals, i, meet);
+    place_link(&b, n, ints, reals, i, meet, u);
   }
   mass_matrix(&b, n, ints, reals, parameters, shared);
   equality_system(&b, n, ints, reals, meet, (GLOBAL const real *)0, lit3(R(0.0), R(0.0), R(0.0)));

@@ -1,12 +1,13 @@
 // The kernels that go through the tree of each world: links, mass matrix, forces, poses of bodies,
 // energy.
 
-// Places all links by q and gives them the twists that v asks for.
+// Places all links by q and u and gives them the twists that v asks for.
 static void tree_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                      GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v)
+                      GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
+                      GLOBAL const real *u)
 {
   for (int i = 0; i < n->links; ++i) {
-    place_link(b, n, ints, reals, i, q);
+    place_link(b, n, ints, reals, i, q, u);
   }
   tree_twists(b, n, ints, v, n->at_velocity);
 }
@@ -27,7 +28,7 @@ KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   if (b.first > b.last) {
     return;
   }
-  tree_move(&b, n, ints, reals, q, v);
+  tree_move(&b, n, ints, reals, q, v, u);
   mass_matrix(&b, n, ints, reals, parameters, shared);
   lane worst = block_factor(&b, n, ints, reals, n->at_mass, n->at_mass_factor, R(0.0));
   tree_accelerations(&b, n, ints, v, (GLOBAL const real *)0, gravity_of(&b, n, parameters, shared));
@@ -93,18 +94,18 @@ static num spring_energy(const world_block *b, GLOBAL const world_sizes *n, GLOB
   return sum;
 }
 
-// One work-item finds energy and momentum of a block of worlds, out (worlds, ENERGY_REALS), of q, v
-// and the parameters; docs/cone.md, section 12. It moves the tree in scratch anew.
+// One work-item finds energy and momentum of a block of worlds, out (worlds, ENERGY_REALS), of q,
+// v, u and the parameters; docs/cone.md, section 12. It moves the tree in scratch anew.
 KERNEL void world_energy(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
-                         GLOBAL const real *parameters, int shared, int count, GLOBAL real *scratch,
-                         GLOBAL real *out)
+                         GLOBAL const real *u, GLOBAL const real *parameters, int shared, int count,
+                         GLOBAL real *scratch, GLOBAL real *out)
 {
   const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
   if (b.first > b.last) {
     return;
   }
-  tree_move(&b, n, ints, reals, q, v);
+  tree_move(&b, n, ints, reals, q, v, u);
   const vec gravity = gravity_of(&b, n, parameters, shared);
   num kinetic = n_lit(R(0.0)), potential = spring_energy(&b, n, ints, reals, q);
   vec linear = lit3(R(0.0), R(0.0), R(0.0)), angular = linear;
@@ -113,11 +114,11 @@ KERNEL void world_energy(GLOBAL const world_sizes *n, GLOBAL const int *ints,
     const num scale = parameter_get(&b, parameters, PARAMETERS(n->links, n->columns), i, shared);
     const num mass = n_mul(m.mass, scale);
     const vec w = block_get3(&b, n->at_velocity + 6 * i);
-    const vec u = FN(add3)(block_get3(&b, n->at_velocity + 6 * i + 3), FN(cross3)(w, m.com));
+    const vec speed = FN(add3)(block_get3(&b, n->at_velocity + 6 * i + 3), FN(cross3)(w, m.com));
     const vec spin = FN(scale3)(FN(inertia_times)(m.diagonal, m.products, w), scale);
     const vec at = FN(add3)(block_get3(&b, n->at_origin + 3 * i), m.com);
-    const vec push = FN(scale3)(u, mass);
-    kinetic = n_smad(n_add(FN(dot3)(push, u), FN(dot3)(spin, w)), R(0.5), kinetic);
+    const vec push = FN(scale3)(speed, mass);
+    kinetic = n_smad(n_add(FN(dot3)(push, speed), FN(dot3)(spin, w)), R(0.5), kinetic);
     potential = n_sub(potential, n_mul(mass, FN(dot3)(gravity, at)));
     linear = FN(add3)(linear, push);
     angular = FN(add3)(angular, FN(add3)(FN(cross3)(at, push), spin));

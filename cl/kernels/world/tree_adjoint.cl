@@ -115,7 +115,7 @@ static void mass_adjoint(const world_block *b, const world_block *k, GLOBAL cons
 // Takes the cotangents of link i's twists, velocity, acceleration and pose to its joint's q and v
 // and to its parent. The cotangent of a vector that turns with a link is a torque on that link, so
 // that no derivatives of rotations are needed. y and z are where the rates of the two twists are in
-// the back block.
+// the back block. The torque and the force on a moved link are added at at_back_u.
 static void link_sweep(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                        GLOBAL const int *ints, int i, int y, int z, GLOBAL const real *v)
 {
@@ -168,6 +168,10 @@ static void link_sweep(const world_block *b, const world_block *k, GLOBAL const 
     const vec axis = block_get3(b, n->at_axis + 3 * (l.v + j));
     const vec by = dof_turns(&l, j) ? turn : JOINT_IS_OF_WORLD(l.type) ? gx : arm_bar;
     block_add(k, n->at_back_q + l.v + j, FN(dot3)(axis, by));
+  }
+  if (l.u >= 0) {
+    block_add3(k, n->at_back_u + l.u, gx);
+    block_add3(k, n->at_back_u + l.u + 3, turn);
   }
   if (!own) {
     block_add3(k, n->at_back_parameters + n->links + 2 * n->columns, FN(neg3)(ab));
@@ -272,7 +276,7 @@ static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL co
     coordinate_add(k, n, ints, reals, i, n_mul(y, stiffness), n->at_back_q, 1);
     coordinate_add(k, n, ints, reals, i, n_scale(y, damping), n->at_back_v, 1);
   }
-  for (int i = 0; i < n->nu; ++i) {
+  for (int i = 0; i < n->actuators; ++i) {
     GLOBAL const int *a = ints + n->at_actuators + ACTUATOR_INTS * i;
     const int t = a[ACTUATOR_TENDON];
     GLOBAL const real *own = reals + n->at_actuator_reals + ACTUATOR_REALS * i;
@@ -289,6 +293,24 @@ static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL co
     } else if (a[ACTUATOR_FEELS]) {
       block_add(k, n->at_back_q + a[ACTUATOR_V], n_scale(y, -kp * gear));
       block_add(k, n->at_back_v + a[ACTUATOR_V], n_scale(y, -kv * gear));
+    }
+  }
+}
+
+// Takes torques on moved links, which stand in the place of the cotangents of their rotation
+// vectors s, to these: J' of the torque, where J = 1 + b [s] + d [s]^2 is what s does to the link's
+// turn in the world's axes.
+static void moved_links_adjoint(const world_block *k, GLOBAL const world_sizes *n,
+                                GLOBAL const int *ints, GLOBAL const real *u)
+{
+  for (int i = 0; i < n->links && n->nu > n->actuators; ++i) {
+    const tree_link l = link_at(n, ints, i);
+    if (l.u >= 0) {
+      const vec s = row_get3(k, u, n->nu, l.u + 3), torque = block_get3(k, n->at_back_u + l.u + 3);
+      num a, b, d, cosine;
+      FN(exp_coefficients)(FN(dot3)(s, s), &a, &b, &d, &cosine);
+      const vec turned = FN(cross3)(s, torque), twice = FN(cross3)(s, turned);
+      block_put3(k, n->at_back_u + l.u + 3, FN(mad3)(twice, d, FN(mad3)(turned, n_neg(b), torque)));
     }
   }
 }
@@ -471,6 +493,9 @@ ADJOINT_KERNEL void world_tree_adjoint_start(GLOBAL const world_sizes *n, GLOBAL
     block_add(&k, n->at_back_q + i, row_get(&b, row_adjoint, ROW_ADJOINT * nv, i));
     block_add(&k, n->at_back_v + i, row_get(&b, row_adjoint, ROW_ADJOINT * nv, nv + i));
   }
+  for (int i = n->actuators; i < n->nu; ++i) {
+    block_put(&k, n->at_back_u + i, n_lit(R(0.0)));
+  }
   back_clear(&k, n);
   back_twists(&b, &k, n, ints, n->at_back_y, LINK_BACK_TWIST_Y);
   back_twists(&b, &k, n, ints, n->at_back_z, LINK_BACK_TWIST_Z);
@@ -512,6 +537,7 @@ ADJOINT_KERNEL void world_tree_adjoint(GLOBAL const world_sizes *n, GLOBAL const
       inverse_weights_adjoint(&b, &k, n, ints, reals, parameters, shared, v, row_adjoint);
     }
   }
+  moved_links_adjoint(&k, n, ints, u);
   for (int i = 0; i < nv; ++i) {
     row_put(&b, state, 2 * nv, i, block_get(&k, n->at_back_q + i));
     row_put(&b, state, 2 * nv, nv + i, block_get(&k, n->at_back_v + i));
