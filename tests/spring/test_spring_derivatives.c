@@ -19,7 +19,7 @@ enum { ROLL_STEPS = 5 };
 
 static const struct trial {
   derive_scene scene;
-  double scatter[2];
+  double scatter[3];
   size_t starts;
   bool rolls;
 } trials[] = {
@@ -33,6 +33,8 @@ static const struct trial {
   {{"two-bricks-spring", "\"integrator\": \"rk4\"", 3}, {2e-4, 0.05}, 4, true},
   {{"derive-shapes", SPRINGS "\"euler\", \"clouds\": true", 3}, {1e-3, 0.05}, 1, false},
   {{"derive-shapes", SPRINGS "\"euler\"", 3}, {1e-3, 0.05}, 1, false},
+  {{"derive-pushed", SPRINGS "\"implicit\"", 3}, {2e-4, 0.05, 1e-3}, 4, true},
+  {{"derive-pushed", SPRINGS "\"rk4\", \"clouds\": true", 3}, {2e-4, 0.05, 1e-3}, 2, false},
   {{"spring-contacts", "\"integrator\": \"implicit\"", 3}, {2e-4, 0.05}, 4, true},
   {{"spring-contacts", "\"integrator\": \"euler\"", 3}, {2e-4, 0.05}, 4, true},
   {{"spring-contacts", "\"integrator\": \"rk4\"", 3}, {2e-4, 0.05}, 4, true},

@@ -136,7 +136,7 @@ abut_worlds_gradients derive_gradients(const abut_scene_info *info, void *const 
 }
 
 /* Parameters of each world its own. */
-static void scatter_all(derive *d, const double scatter[2], uint64_t *random)
+static void scatter_all(derive *d, const double scatter[3], uint64_t *random)
 {
   double *start = zeros(d->info.nq, sizeof *start), *by = zeros(d->count * d->info.nv, sizeof *by);
   REQUIRE_OK(abut_get_scene_start(d->scene, start));
@@ -151,7 +151,7 @@ static void scatter_all(derive *d, const double scatter[2], uint64_t *random)
   for (int k = BY_U; k < BY_ALL; ++k) {
     for (size_t i = 0; i < d->count * d->width[k]; ++i) {
       const double normal = random_normal(random);
-      d->at[k][i] = k == BY_U         ? normal
+      d->at[k][i] = k == BY_U         ? (scatter[2] > 0.0 ? scatter[2] : 1.0) * normal
                     : k == BY_GRAVITY ? (i % 3 == 2 ? -9.81 : 0.0) + 0.2 * normal
                                       : (k == BY_FRICTION ? 0.6 : 1.0) * exp(0.1 * normal);
     }
@@ -161,7 +161,7 @@ static void scatter_all(derive *d, const double scatter[2], uint64_t *random)
 }
 
 void derive_open(derive *d, abut_scene scene, size_t starts, size_t keep, size_t every,
-                 const double scatter[2], uint64_t *random)
+                 const double scatter[3], uint64_t *random)
 {
   derive begin = {.scene = scene, .steps = keep * every};
   REQUIRE_OK(abut_get_scene_info(scene, &begin.info));

@@ -33,7 +33,7 @@ typedef struct derive {
  * steps; those with a status but OVERFLOW and DEEP are left out. `scatter` of positions and
  * velocities. */
 void derive_open(derive *d, abut_scene scene, size_t starts, size_t keep, size_t every,
-                 const double scatter[2], uint64_t *random);
+                 const double scatter[3], uint64_t *random);
 void derive_close(derive *d);
 
 /* A call with these inputs. */

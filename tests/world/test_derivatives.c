@@ -22,7 +22,7 @@ static bool full;
  * words; bodies of files. */
 static const struct trial {
   derive_scene scene;
-  double scatter[2];
+  double scatter[3];
   bool quick, rolls; /* also in the short test; with rollouts there */
 } trials[] = {
   {{"derive-tree", "", 3}, {0.3, 0.5}, true, true},
@@ -84,8 +84,9 @@ static const struct trial {
   {{"derive-assets", "\"integrator\": \"rk4\"", 1}, {0.01, 0.2}, false, false},
 };
 
-/* Equalities of all kinds, tendons with springs and as what actuators pull, and a contact. Hard
- * contacts have no stiffness, and change their classes within a rollout. */
+/* Equalities of all kinds, tendons with springs and as what actuators pull, and a contact; moved
+ * links that drag by equalities and that push by contacts. Hard contacts have no stiffness, and
+ * change their classes within a rollout. */
 static const struct trial linkages[] = {
   {{"derive-linkage", "", 3}, {0.005, 0.2}, true, true},
   {{"derive-linkage", "\"integrator\": \"rk4\", \"cone_smoothing\": 0.5", 3},
@@ -101,6 +102,17 @@ static const struct trial linkages[] = {
    {0.002, 0.6},
    false,
    false},
+  {{"derive-moved", "", 3}, {0.005, 0.2, 0.05}, true, true},
+  {{"derive-moved", "\"integrator\": \"rk4\", \"diagonal\": \"exact\"", 3},
+   {0.005, 0.2, 0.05},
+   true,
+   false},
+  {{"derive-moved", "\"contact_model\": \"lcp\"", 3}, {0.002, 0.6, 0.05}, true, false},
+  {{"derive-pushed", "", 3}, {0.002, 0.2, 0.003}, true, true},
+  {{"derive-pushed", "\"cone_smoothing\": 0.5, \"diagonal\": \"exact\"", 3},
+   {0.002, 0.2, 0.003},
+   false,
+   false},
 };
 
 /* Piles, what lies on terrain and what lies beside seams, whose pairs are automatic: a step of a
@@ -108,7 +120,7 @@ static const struct trial linkages[] = {
 static const struct heap {
   derive_scene scene;
   size_t after; /* steps */
-  double scatter[2];
+  double scatter[3];
 } heaps[] = {{{"derive-pile", "", 3}, 40, {0.005, 0.1}},
              {{"derive-terrain", "", 3}, 40, {0.005, 0.1}},
              {{"derive-seams", "", 3}, 2, {0.001, 0.4}}};
