@@ -69,7 +69,9 @@ typedef struct abut_scene_info {
                                     listed */
   bool clouds;                   /* these springs are between clouds, of which there is no list of
                                     contacts */
-  size_t nq, nv, nu;             /* positions, velocities, controls of a world */
+  size_t nq, nv, nu;             /* positions, velocities, controls of a world: one of each
+                                    actuator, then six of each moved link, a displacement [m] and a
+                                    rotation vector [rad] along the world's axes */
   double timestep;               /* [s] */
   bool hard;                     /* of hard contacts: `iterations` say how a step was solved */
   double cloud_gap;              /* of springs: the most that the field of a body's cloud lies off
@@ -156,7 +158,8 @@ ABUT_API abut_status abut_get_scene_parameters(abut_scene scene, double *frictio
 ABUT_API abut_status abut_get_scene_springs(abut_scene scene, double *springs);
 
 /* Where the links are at positions q (nq): poses (links, 7) as x, y, z, qw, qx, qy, qz, of length
- * 1. Quaternions of q may have any length but 0. Nothing is computed on devices. */
+ * 1. Quaternions of q may have any length but 0. Moved links are at their stated poses, here and
+ * wherever no controls are given. Nothing is computed on devices. */
 ABUT_API abut_status abut_place_links(abut_scene scene, const double *q, double *poses);
 
 /* A body of a scene, by its number: the bodies of all links, in order. Sets *link to its link, and
@@ -236,7 +239,7 @@ ABUT_API abut_status abut_find_contacts_by(abut_scene scene, const abut_pair *pa
  * - constraint: real (count, nv) J' lambda, as abut_worlds has it; NULL: not wanted
  * - status: (count) bits ABUT_WORLD_*; NULL: not wanted
  * Errors: those of abut_step_worlds; ABUT_ERROR_ARGUMENT, also of scenes whose contacts are
- * given or springs. */
+ * given or springs, and for controls that move links. */
 ABUT_API abut_status abut_find_contact_forces(abut_scene scene, size_t count, const void *q,
                                               const void *v, const void *u, const abut_items *items,
                                               const abut_compact *list, void *forces,

@@ -136,6 +136,25 @@ static abut_status find_forces(forces_call *c)
   return status;
 }
 
+/* Refuses controls that move links, since the contacts of a list are found where links are by
+ * positions alone. */
+static abut_status check_moved(const loaded_scene *s, const void *u, size_t count)
+{
+  const size_t first = s->def.actuator_count, nu = scene_control_count(&s->def);
+  const reals controls = {(void *)(uintptr_t)u, 0, context_real_bytes(s->context)};
+  for (size_t i = 0; u && i < count; ++i) {
+    for (size_t k = first; k < nu; ++k) {
+      if (reals_get(&controls, i * nu + k) != 0.0) {
+        return fail(ABUT_ERROR_ARGUMENT,
+                    "control %zu of world %zu moves a link, and contacts are found where moved "
+                    "links stand as the scene states",
+                    k, i);
+      }
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 abut_status abut_find_contact_forces(abut_scene handle_, size_t count, const void *q, const void *v,
                                      const void *u, const abut_items *items,
                                      const abut_compact *list, void *forces, void *constraint,
@@ -148,6 +167,7 @@ abut_status abut_find_contact_forces(abut_scene handle_, size_t count, const voi
     return ABUT_ERROR_HANDLE;
   }
   TRY(check(s, items, list, q, count, forces));
+  TRY(check_moved(s, u, count));
   const size_t size = context_real_bytes(s->context);
   forces_call c = {.scene = s,
                    .q = q,

@@ -225,7 +225,8 @@ static const char scene[] =
   "   \"bodies\": [{\"capsule\": [0.05, 0.5], \"quaternion\": [0, 0, 0, 2]},\n"
   "    {\"height_field\": {\"heights\": [[0, 1, 2], [1, -1, 0]], \"scale\": 0.25, \"size\": [1, "
   "2],\n"
-  "      \"base\": 0.5}}]}],\n"
+  "      \"base\": 0.5}}]},\n"
+  "  {\"name\": \"hook\", \"position\": [0, 0, 2], \"joint\": {\"type\": \"moved\"}}],\n"
   " \"actuators\": [{\"kind\": \"position\", \"joint\": \"pole\", \"kp\": 10,\n"
   "   \"force_limits\": [-9, 9]},\n"
   "  {\"kind\": \"motor\", \"joint\": 1, \"dof\": 5},\n"
@@ -237,7 +238,7 @@ static const char scene[] =
   "    \"quaternion_a\": [1, 1, 0, 0], \"torque_scale\": 2, \"solref\": [0.05, 1]},\n"
   "   {\"kind\": \"tendon\", \"a\": \"string\", \"polynomial\": [1, 0, 0, 0, 0]}],\n"
   " \"starts\": {\"home\": {\"q\": [0, 0, 1, 2, 0, 0, 0, 0.25], \"v\": [0, 0, 0, 0, 0, 0, 4], "
-  "\"u\": [1, 2, 3]},\n"
+  "\"u\": [1, 2, 3, 0, 0, 0.5, 0, 0, -0.1]},\n"
   "  \"rest\": {\"q\": [0, 0, 0, 1, 0, 0, 0, 0]}},\n"
   " \"pairs\": [{\"a\": \"cart\", \"b\": [0, 1], \"friction\": 0.5, \"solref\": [0.01, 1]},\n"
   "  {\"a\": [\"pole\", 0], \"b\": [0, 0], \"condim\": 1, \"smoothing\":\n";

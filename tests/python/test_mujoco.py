@@ -523,6 +523,30 @@ def test_mocap_bodies_as_mujoco(name, context):
             assert np.max(np.abs(step.q - there[0])) < 1e-9 and np.max(np.abs(step.v - there[1])) < 1e-9 * np.max(np.abs(there[1]))
 
 
+def test_mocap_bodies_push(context):
+    """A mocap wall pushes a box over a plane as far as MuJoCo's does, and a moved link has no contact with what cannot move."""
+    model = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><geom type="plane" size="3 3 .1"/>
+        <body name="wall" mocap="true" pos="-.2 0 .1"><geom type="box" size=".05 .3 .1"/></body>
+        <body name="box" pos="0 .02 .1"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody>
+        <keyframe><key name="turned" qpos="0 0 .1 1 0 0 0" mpos="-.3 0 .2" mquat="0.6 0 0 0.8"/></keyframe></mujoco>""")
+    scene = quiet(abut.from_mujoco, model, context)
+    assert sorted(map(tuple, scene.candidates.tolist())) == [(0, 2), (1, 2)]
+    angle = 2.0 * np.arctan2(0.8, 0.6)
+    assert np.allclose(scene.starts["turned"].u, [-0.1, 0, 0.1, 0, 0, angle], atol=1e-15)
+    data = mujoco.MjData(model)
+    state = am.state_of(data)
+    for step in range(400):
+        data.mocap_pos[0][0] = -0.2 + 0.5e-3 * step
+        u = am.controls_of(model, data)
+        assert np.allclose(u, [0.5e-3 * step, 0, 0, 0, 0, 0])
+        mujoco.mj_step(model, data)
+        after = scene.step(*state, u)
+        state = after.q, after.v
+    assert data.qpos[0] > 0.12 and abs(after.q[0] - data.qpos[0]) < 5e-3, (after.q, data.qpos)
+    with pytest.raises(abut.Error, match="control 0 of world 0 moves a link"):
+        scene.find_contacts(after.q, forces=True, u=u)
+
+
 def test_couplings_that_are_left_out():
     """Spatial tendons with what holds them, constraints that are off, and what holds only the world, each by its name."""
     model = mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody>{CHAIN}<body name="post"><geom size="1"/></body><site name="hook" pos="0 0 1"/></worldbody>

@@ -434,6 +434,31 @@ static void test_corner(const char *law, const char *more, double friction, doub
   trial_close(&t);
 }
 
+/* A cube flies at a wall that controls have moved, with a corner ahead; another one moves it
+ * too. */
+static void test_moved_wall(const char *law, size_t steps)
+{
+  static const double control[7] = {3.0, 0.01, 0.02, -0.03, 0.02, 0.1, -0.15};
+  char text[1024], name[128];
+  trial t;
+  snprintf(name, sizeof name, "moved wall, %s", law);
+  scene_of(text, sizeof text, law, "", 0.01,
+           "\"links\": [{\"joint\": {\"type\": \"moved\"}, \"bodies\": [{\"box\": [0.005, 0.5, "
+           "0.5]}]}, {\"position\": [-0.2, 0.1, 0.07], \"joint\": {\"type\": \"free\"}, " CUBE
+           "}], \"actuators\": [{\"kind\": \"motor\", \"joint\": 1, \"dof\": 1}], \"pairs\": "
+           "[{\"a\": 1, \"b\": 0, \"restitution\": 0.4}]");
+  trial_open(&t, name, text, steps);
+  REQUIRE(t.info.nu == 7);
+  memcpy(t.u, control, sizeof control);
+  turn(&t, 3, 0.1, 0.6, -0.7);
+  t.v[0] = 30.0;
+  t.v[1] = 3.0;
+  t.v[3] = 7.0;
+  t.v[4] = -10.0;
+  run(&t);
+  trial_close(&t);
+}
+
 /* Two cubes fly at each other, and both turn. */
 static void test_two(const char *law, const char *more, size_t steps, double from)
 {
@@ -660,6 +685,8 @@ int main(int argc, char **argv)
     test_arm(laws[i], "", 1);
     test_arm(laws[i], "", 3);
     test_flat(laws[i]);
+    test_moved_wall(laws[i], 1);
+    test_moved_wall(laws[i], 2);
     test_narrow(laws[i]);
   }
   for (int i = 0; i < 2; ++i) {

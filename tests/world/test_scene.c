@@ -63,7 +63,7 @@ static void defaults(void)
 
 static void check_sample_links(const scene_def *s)
 {
-  require(CHECK_EQUAL(s->link_count, 3));
+  require(CHECK_EQUAL(s->link_count, 4));
   const scene_link *cart = &s->links[1], *pole = &s->links[2];
   CHECK_EQUAL(scene_body_number(s, 0), 0);
   CHECK_EQUAL(scene_body_number(s, 2), 4);
@@ -89,6 +89,7 @@ static void check_sample_links(const scene_def *s)
   const abut_height_field *h = pole->bodies[1].heights;
   CHECK(h->rows == 2 && h->columns == 3 && h->heights[2] == 0.5 && h->heights[4] == -0.25 &&
         !h->step);
+  CHECK(s->links[3].joint.type == JOINT_MOVED && s->links[3].position[2] == 2.0);
 }
 
 static void sample_scene(void)
@@ -132,7 +133,8 @@ static void sample_scene(void)
   CHECK(strcmp(s.starts[0].name, "home") == 0 && strcmp(s.starts[1].name, "rest") == 0);
   CHECK_NUMBERS(s.starts[0].q, 0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.25);
   CHECK_NUMBERS(s.starts[0].v, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 4.0);
-  CHECK_NUMBERS(s.starts[0].u, 1.0, 2.0, 3.0);
+  CHECK_EQUAL(scene_control_count(&s), 9);
+  CHECK_NUMBERS(s.starts[0].u, 1.0, 2.0, 3.0, 0.0, 0.0, 0.5, 0.0, 0.0, -0.1);
   CHECK_NUMBERS(s.starts[1].v, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
   require(CHECK_EQUAL(s.tendon_count, 1));
   const tendon *t = &s.tendons[0];
@@ -452,6 +454,22 @@ static const struct {
   {"{\"links\": [{\"joint\": {\"type\": \"free\"}},\n"
    "{\"parent\": 0, \"joint\": {\"type\": \"free\"}}]}",
    "d/t:2: links[1].joint: ", "a free joint's parent is the world, not link 0"},
+  {"{\"links\": [{},\n{\"parent\": 0, \"joint\": {\"type\": \"moved\"}}]}",
+   "d/t:2: links[1].joint: ", "a moved joint's parent is the world, not link 0"},
+  {"{\"links\": [{\"joint\": {\"type\": \"moved\",\n\"limits\": [0, 1]}}]}",
+   "d/t:2: links[0].joint.limits: ", "only hinges and slides have limits"},
+  {"{\"links\": [{\"joint\": {\"type\": \"moved\"}}], \"actuators\": [\n"
+   "{\"kind\": \"motor\", \"joint\": 0}]}",
+   "d/t:2: actuators[0].joint: ", "a moved joint takes no motor"},
+  {"{\"links\": [{}, {\"joint\": {\"type\": \"moved\"}}], \"equalities\": [\n"
+   "{\"kind\": \"weld\", \"a\": 0, \"b\": 1}]}",
+   "d/t:2: equalities[0]: ", "joins two links that cannot move"},
+  {"{\"links\": [{\"bodies\": [{\"sphere\": 1}]}, {\"joint\": {\"type\": \"moved\"},\n"
+   "\"bodies\": [{\"sphere\": 1}]}], \"pairs\": [\n{\"a\": 0, \"b\": 1}]}",
+   "d/t:3: pairs[0]: ", "links 0 and 1 do not move"},
+  {"{\"links\": [{\"joint\": {\"type\": \"moved\"}}],\n"
+   "\"starts\": {\"a\": {\"q\": [], \"u\": [1]}}}",
+   "d/t:2: starts.a.u: ", "has 1 numbers; the scene has 6 controls"},
   /* joints */
   {JOINT("\"kind\": 1"), "d/t:4: links[1].joint.kind: ", "no such key is known"},
   {JOINT("\"type\": \"screw\""), "d/t:4: links[1].joint.type: ", "\"hinge\", \"slide\", \"ball\""},
@@ -604,7 +622,7 @@ static const struct {
   {STARTS("{\"a\": {\"q\": [1, 0, 0, 0, 0],\n\"v\": [1, 0, 0]}}"),
    "d/t:4: starts.a.v: ", "has 3 numbers; the scene has 4 velocities"},
   {STARTS("{\"a\": {\"q\": [1, 0, 0, 0, 0],\n\"u\": [1]}}"),
-   "d/t:4: starts.a.u: ", "has 1 numbers; the scene has 0 actuators"},
+   "d/t:4: starts.a.u: ", "has 1 numbers; the scene has 0 controls"},
   {STARTS("{\"a\": {\n\"q\": [0, 0, 0, 0, 1]}}"),
    "d/t:4: starts.a.q: ", "the quaternion of link 0 has no length"},
   {STARTS("{\"a\": {\n\"q\": [1, 0, 0, 0, \"b\"]}}"), "d/t:4: starts.a.q[4]: ", "not a number"},
