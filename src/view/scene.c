@@ -248,10 +248,13 @@ static abut_status add_curves(page *p, scene_page *s, bool contacts)
 /* Why forces are not known; NULL: they are. */
 static const char *why_unforced(const scene_page *s)
 {
+  const scene_def *def = &s->scene->def;
   return s->scene->given ? "contacts were given with each step, which states do not hold"
-         : !s->options->v && scene_control_count(&s->scene->def)
-           ? "the scene has actuators, and their controls are not known: --controls "
-             "(in Python u) tells them"
+         : scene_control_count(def) > def->actuator_count
+           ? "the scene has moved links, which the page shows where the scene states them"
+         : !s->options->v && scene_control_count(def)
+           ? "the scene has controls, which are not known: --controls (in Python u) tells "
+             "them"
          : !s->options->v ? "the states have no velocities"
                           : NULL;
 }
@@ -335,7 +338,7 @@ static abut_status add_forces(page *p, scene_page *s, bool contacts)
   const scene_def *def = &s->scene->def;
   const size_t nv = (size_t)s->scene->constants.nv, numbers = 3 * def->link_count;
   void *memory = NULL;
-  if (!s->options->v || !s->placed_count || !nv) {
+  if (why_unforced(s) || !s->placed_count || !nv) {
     return ABUT_SUCCESS;
   }
   TRY(step_frames(s, contacts));
@@ -422,7 +425,7 @@ static abut_status add_live(page *p, scene_page *s, bool contacts)
   TRY(page_set(p->root, "layouts", layouts));
   TRY(page_add_live(p, &smoothings));
   TRY(contacts ? add_candidates(p, s, layouts, smoothings) : ABUT_SUCCESS);
-  if (s->options->v && s->scene->constants.nv) {
+  if (!why_unforced(s) && s->scene->constants.nv) {
     TRY(add_pushed(p, s));
     TRY(add_weight(p, s));
   }
@@ -515,8 +518,7 @@ abut_status abut_format_scene_page(abut_scene handle_, size_t count, const doubl
   TRY(check_page_options(options, count));
   if (options->v && (s.scene->given || (scene_control_count(&s.scene->def) && !options->u))) {
     return fail(ABUT_ERROR_ARGUMENT, "a page has no forces of a scene %s, which it does not know",
-                s.scene->given ? "whose contacts are given"
-                               : "with actuators without their controls");
+                s.scene->given ? "whose contacts are given" : "with controls without these");
   }
   abut_status status = make(&p, &s);
   status = status == ABUT_SUCCESS ? page_format(&p, html, bytes) : status;

@@ -441,9 +441,9 @@ def test_what_is_refused():
     write("text.npz", q="?" * 8)
     refused("text.npz: array 'q': a text, not numbers", "fall.scene.json --states text.npz")
     refused("fall.npz: holds no u, the controls", "fall.scene.json --controls fall.npz")
-    refused("held.npz: array 'u': shape (2, 1), not (1, 1): 2 steps of 1 world, and 1 actuator",
+    refused("held.npz: array 'u': shape (2, 1), not (1, 1): 2 steps of 1 world, and 1 control",
             "fall.scene.json --controls held.npz")
-    refused("each.npz: array 'u': shape (40, 2, 1), not (2, 1, 1): 2 steps of 1 world, and 1 actuator",
+    refused("each.npz: array 'u': shape (40, 2, 1), not (2, 1, 1): 2 steps of 1 world, and 1 control",
             "fall.scene.json --controls each.npz")
     check(not os.listdir("untouched"), "something was written")
 

@@ -210,9 +210,9 @@ def test_what_is_refused():
           f"--controls push.npz --cotangents none.npz {ON}")
     wrong("tree.npz: array 'q': shape (3, 14), not (3, 7): 3 worlds of the scene, whose q has 7 numbers",
           f"transition {BOXES}/scene.json --states tree.npz {to} {ON}")
-    wrong("push.npz: array 'u': shape (20, 3, 3), not (1, 3, 3): 1 step of 3 worlds, and 3 actuators",
+    wrong("push.npz: array 'u': shape (20, 3, 3), not (1, 3, 3): 1 step of 3 worlds, and 3 controls",
           f"transition {LONG}/scene.json --states long.npz --controls push.npz {to} {ON}")
-    wrong("push.npz: array 'u': shape (20, 3, 3), not (19, 3, 3): 19 steps of 3 worlds, and 3 actuators",
+    wrong("push.npz: array 'u': shape (20, 3, 3), not (19, 3, 3): 19 steps of 3 worlds, and 3 controls",
           rollout, f"--controls push.npz --steps 19 --cotangents bar.npz {ON}")
     wrong("long.npz: is an input of this command too", f"rollout-gradient {LONG}/scene.json",
           "--states long.npz --cotangents bar.npz --steps 2 -o long.npz")

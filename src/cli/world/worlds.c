@@ -404,13 +404,13 @@ static exit_code take_controls(worlds *w)
     return report(EXIT_INPUT, "%s: array 'u': no steps", f->path);
   }
   const size_t held[2] = {w->count, w->info.nu}, each[3] = {w->steps, w->count, w->info.nu};
-  snprintf(what, sizeof what, "%zu step%s of %zu world%s, and %zu actuator%s", w->steps,
+  snprintf(what, sizeof what, "%zu step%s of %zu world%s, and %zu control%s", w->steps,
            w->steps == 1 ? "" : "s", w->all, w->all == 1 ? "" : "s", w->info.nu,
            w->info.nu == 1 ? "" : "s");
   CLI_TRY(inputs_numbers(&w->controls, "u", w->each ? 3 : 2, w->each ? each : held, what,
                          w->session.precision, &w->u));
   if (!w->info.nu && tells(w)) {
-    warn("%s: the scene has no actuators; its controls are left out", f->path);
+    warn("%s: the scene has no controls; these are left out", f->path);
   }
   return EXIT_GOOD;
 }

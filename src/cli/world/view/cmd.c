@@ -233,12 +233,12 @@ static exit_code read_controls(view *v, const double *time, size_t count)
   }
   const bool each = u->dimensions == 3;
   const size_t steps = each ? u->shape[0] : 1, shape[3] = {steps, count, nu};
-  snprintf(what, sizeof what, "%zu world%s, and %zu actuator%s", count, count == 1 ? "" : "s", nu,
+  snprintf(what, sizeof what, "%zu world%s, and %zu control%s", count, count == 1 ? "" : "s", nu,
            nu == 1 ? "" : "s");
   CLI_TRY(inputs_finite(&v->controls, "u", each ? 3 : 2, each ? shape : shape + 1, what,
                         ABUT_FLOAT64, &all));
   if (!nu) {
-    warn("%s: the scene has no actuators; its controls are left out", v->controls.path);
+    warn("%s: the scene has no controls; these are left out", v->controls.path);
     return EXIT_GOOD;
   }
   size_t numbers = 0;
@@ -286,8 +286,7 @@ static exit_code read_states(view *v)
   CLI_TRY(check_times(v, time));
   CLI_TRY(v->o->value[OPTION_CONTROLS] ? read_controls(v, time, count) : EXIT_GOOD);
   if (v->info.nu && !v->o->value[OPTION_CONTROLS]) {
-    warn("%s does not hold the controls of the scene's actuators: forces are not shown without "
-         "--controls",
+    warn("%s does not hold the scene's controls: forces are not shown without --controls",
          v->states.path);
   }
   warn_states(v);
