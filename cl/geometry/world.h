@@ -511,9 +511,11 @@ typedef struct contact_layout {
 // derivative of its target speed by its distance; for each row its restitution where it bounces,
 // else 0; and a vector of nv.
 #define HARD_REALS(m, nv) (2 * (m) * (nv) + 2 * (m) + (nv))
-// The room that their derivatives take: what collisions in time add to dq'/dq and to dv'/dq, (nv,
-// nv) each, three matrices (m, m), three vectors of m, and for each row a vector of nv.
-#define HARD_ADJOINT(m, nv) (2 * (nv) * (nv) + 3 * (m) * (m) + 3 * (m) + (m) * (nv))
+// The room that their derivatives take: what collisions in time add to dq'/d(q, u) and to dv'/d(q,
+// u), where u are the controls of moved links, (nv, nv + moved) each, three matrices (m, m), three
+// vectors of m, and for each row a vector of nv.
+#define HARD_ADJOINT(m, nv, moved) \
+  (2 * (nv) * ((nv) + (moved)) + 3 * (m) * (m) + 3 * (m) + (m) * (nv))
 
 // The numbers of a world in which descent may choose the classes (docs/dev/lcp-formulas.md, section
 // 9): the cotangents of the state and of the parameters with which the way back began, and the size

@@ -8,12 +8,14 @@
 #endif
 
 // What a work-item has of its world's derivatives, in HARD_ADJOINT numbers and LCP_PLACES places.
-// In the terms of section 8 shift (nv, nv) is S less the unit matrix, and turn (nv, nv) is D.
+// In the terms of section 8 shift is S less the unit matrix, and turn is D, rows of `width`: nv
+// numbers, and as many as moved links have controls, which change the distance of bounces, too.
 // inverse, q and right are matrices by columns, `most` apart: the inverse of Q, Q itself, and right
 // sides. tau are the factor's coefficients, x is that of section 6, one of each row, room is
 // memory, and pushed (m, nv) is what the impulse of each bounce does to velocities. Of the lists,
 // hits are rows that bounce, and rest are clamping rows of contacts that do not.
 typedef struct hard_adjoint {
+  int width;
   GLOBAL real *shift, *turn;
   GLOBAL real *inverse, *q, *right;
   GLOBAL real *tau, *x, *room, *pushed;
@@ -23,12 +25,13 @@ typedef struct hard_adjoint {
 static hard_adjoint hard_back_of(const hard *h, GLOBAL real *back, GLOBAL int *places)
 {
   hard_adjoint k;
-  const int nv = h->s.n->nv, m = h->most;
-  GLOBAL real *own = ROW(back, h->s.world, HARD_ADJOINT(m, nv));
+  const int nv = h->s.n->nv, m = h->most, moved = h->s.n->nu - h->s.n->actuators;
+  GLOBAL real *own = ROW(back, h->s.world, HARD_ADJOINT(m, nv, moved));
   GLOBAL int *lists = ROW(places, h->s.world, LCP_PLACES(m));
+  k.width = nv + moved;
   k.shift = own;
-  k.turn = own + nv * nv;
-  k.inverse = own + 2 * nv * nv;
+  k.turn = own + nv * k.width;
+  k.inverse = own + 2 * nv * k.width;
   k.q = k.inverse + m * m;
   k.right = k.q + m * m;
   k.tau = k.right + m * m;
@@ -135,8 +138,45 @@ static void hard_pushed(const hard *h, const hard_adjoint *k, GLOBAL const real 
   }
 }
 
+// Returns the moved link that bears a link, or -1.
+static int hard_moved_root(const hard *h, int link)
+{
+  int root = -1;
+  for (int i = link; i >= 0;) {
+    const tree_link l = link_at(h->s.n, h->s.ints, i);
+    root = l.u >= 0 ? i : -1;
+    i = l.parent;
+  }
+  return root;
+}
+
+// Finds by how much the controls u of the moved link that bears side 0 or 1 of a contact part its
+// bodies: `by` (6). Returns where they begin among those of moved links, or -1.
+static int hard_moved_row(const hard *h, const hard_contact *c, int side, GLOBAL const real *u,
+                          real by[6])
+{
+  GLOBAL const world_sizes *n = h->s.n;
+  const int link = hard_moved_root(h, c->ints[side ? GROUP_B : GROUP_A]);
+  if (link < 0) {
+    return -1;
+  }
+  const int at = link_at(n, h->s.ints, link).u;
+  const vec3_r from = one_get3(&h->s.tree, n->at_origin + 3 * group_centre(c->ints));
+  const vec3_r arm = add3_r(c->p, sub3_r(from, one_get3(&h->s.tree, n->at_origin + 3 * link)));
+  const vec3_r force = scale3_r(c->f[0], lane_lit(side ? -c->side : c->side));
+  const vec3_r turn = moved_torque(rotation_part(u + at + 3), cross3_r(arm, force));
+  by[0] = lane_first(force.x);
+  by[1] = lane_first(force.y);
+  by[2] = lane_first(force.z);
+  by[3] = lane_first(turn.x);
+  by[4] = lane_first(turn.y);
+  by[5] = lane_first(turn.z);
+  return at - n->actuators;
+}
+
 // Adds S - 1 = -W (N W)^+ (1 + R) N to shift and D to turn, of all bounces at once (section 8).
-static void hard_collision(const hard *h, const hard_adjoint *k, GLOBAL const real *v, int hits)
+static void hard_collision(const hard *h, const hard_adjoint *k, GLOBAL const real *v,
+                           GLOBAL const real *u, int hits)
 {
   const int nv = h->s.n->nv, m = h->m;
   const real step = h->s.reals[WORLD_STEP];
@@ -151,6 +191,12 @@ static void hard_collision(const hard *h, const hard_adjoint *k, GLOBAL const re
     const int row = k->hits[i];
     GLOBAL const real *N = h->J + row * nv;
     const real speed = dot_n(nv, N, v), rate = (dot_n(nv, N, h->vector) - speed) / step;
+    const hard_contact contact = hard_contact_of(h, row / 3);
+    real by[2][6];
+    int moved[2];
+    for (int side = 0; side < 2; ++side) {
+      moved[side] = hard_moved_row(h, &contact, side, u, by[side]);
+    }
     for (int a = 0; a < nv; ++a) {
       real gain = R(0.0);
       for (int j = 0; j < hits; ++j) {
@@ -158,8 +204,15 @@ static void hard_collision(const hard *h, const hard_adjoint *k, GLOBAL const re
       }
       gain *= R(1.0) + h->bounce[row];
       for (int c = 0; c < nv; ++c) {
-        k->shift[a * nv + c] -= gain * N[c];
-        k->turn[a * nv + c] += gain * rate / speed * N[c];
+        k->shift[a * k->width + c] -= gain * N[c];
+        k->turn[a * k->width + c] += gain * rate / speed * N[c];
+      }
+      for (int c = 0; c < 12; ++c) {
+        const int side = c / 6, at = a * k->width + nv + moved[side] + c % 6;
+        if (moved[side] >= 0) {
+          k->shift[at] -= gain * by[side][c % 6];
+          k->turn[at] += gain * rate / speed * by[side][c % 6];
+        }
       }
     }
   }
@@ -199,18 +252,18 @@ static void hard_least_squares(const hard *h, const hard_adjoint *k, int hits)
   for (int i = 0; i < hits; ++i) {
     for (int a = 0; a < nv; ++a) {
       for (int c = 0; c < nv; ++c) {
-        k->shift[a * nv + c] += k->x[i] * h->J[k->hits[i] * nv + a] * k->pushed[i * nv + c];
+        k->shift[a * k->width + c] += k->x[i] * h->J[k->hits[i] * nv + a] * k->pushed[i * nv + c];
       }
     }
   }
 }
 
-// Fills shift and turn, by whichever way the scene has chosen.
+// Fills shift and turn, by whichever way the scene has chosen. Least squares leave controls out.
 static void hard_elastic(const hard *h, const hard_adjoint *k, GLOBAL const int *classes,
-                         GLOBAL const real *f, GLOBAL const real *v)
+                         GLOBAL const real *f, GLOBAL const real *v, GLOBAL const real *u)
 {
-  const int nv = h->s.n->nv, elastic = h->s.n->elastic;
-  for (int i = 0; i < 2 * nv * nv; ++i) {
+  const int elastic = h->s.n->elastic;
+  for (int i = 0; i < 2 * h->s.n->nv * k->width; ++i) {
     k->shift[i] = R(0.0); // and turn
   }
   int rest;
@@ -219,7 +272,7 @@ static void hard_elastic(const hard *h, const hard_adjoint *k, GLOBAL const int 
     hard_least_squares(h, k, hits);
   } else if (hits) {
     hard_pushed(h, k, f, hits, rest);
-    hard_collision(h, k, v, hits);
+    hard_collision(h, k, v, u, hits);
   }
 }
 
@@ -229,12 +282,13 @@ static void hard_elastic(const hard *h, const hard_adjoint *k, GLOBAL const int 
 // are no derivatives, else 1.
 ADJOINT_KERNEL void world_hard_factor(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-  GLOBAL const real *v, GLOBAL const real *scratch, GLOBAL const real *contacts,
-  GLOBAL const int *items, GLOBAL const int *list, GLOBAL const int *entries, GLOBAL real *work,
-  GLOBAL real *numbers, GLOBAL int *chosen, GLOBAL int *parents, GLOBAL const real *A,
-  GLOBAL const real *b, GLOBAL const real *mu, GLOBAL const real *box, GLOBAL const real *f,
-  GLOBAL int *classes, GLOBAL const int *how, int with_elastic, GLOBAL int *places,
-  GLOBAL real *back, GLOBAL const int *status, GLOBAL int *good, int worlds)
+  GLOBAL const real *v, GLOBAL const real *u, GLOBAL const real *scratch,
+  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
+  GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
+  GLOBAL int *parents, GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
+  GLOBAL const real *box, GLOBAL const real *f, GLOBAL int *classes, GLOBAL const int *how,
+  int with_elastic, GLOBAL int *places, GLOBAL real *back, GLOBAL const int *status,
+  GLOBAL int *good, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -247,13 +301,14 @@ ADJOINT_KERNEL void world_hard_factor(
   GLOBAL const real *own = ROW(f, world, h.most);
   good[world] = !(status[world] & WORLD_STOPPED) && how[world] != LCP_BAD;
   if (!good[world]) {
-    for (int i = 0; i < 2 * n->nv * n->nv; ++i) {
+    for (int i = 0; i < 2 * n->nv * k.width; ++i) {
       k.shift[i] = R(0.0);
     }
     return;
   }
   if (with_elastic) {
-    hard_elastic(&h, &k, ROW(classes, world, h.most), own, ROW(v, world, n->nv));
+    hard_elastic(&h, &k, ROW(classes, world, h.most), own, ROW(v, world, n->nv),
+                 ROW(u, world, n->nu));
   }
   const lcp l = hard_lcp(&h, &k, A, b, mu, box, classes, how[world] == LCP_SQUEEZED);
   const int count = lcp_clamping(&l, l.classes);
@@ -262,22 +317,23 @@ ADJOINT_KERNEL void world_hard_factor(
   least_norm(count, h.m, k.q, k.tau, k.order, count, k.inverse, k.room, LCP_RANK);
 }
 
-// One work-item finds what collisions in time add to the cotangent of one world's q, out (worlds,
-// nv), of those of q' and v', state (worlds, 2 nv): (S - 1)' F_w' of the former and D' of the
-// latter. room (worlds, nv) is memory.
+// One work-item finds what collisions in time add to the cotangents of one world's q and of its
+// moved links' controls, out (worlds, nv + moved), of those of q' and v', state (worlds, 2 nv): (S
+// - 1)' F_w' of the former and D' of the latter. room (worlds, nv) is memory.
 ADJOINT_KERNEL void world_hard_elastic_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                                GLOBAL const real *reals, GLOBAL const real *next_v,
                                                GLOBAL const real *state, GLOBAL const real *back,
                                                GLOBAL real *room, GLOBAL real *out, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
+  const int moved = n->nu - n->actuators, width = nv + moved;
   if (world >= worlds) {
     return;
   }
-  GLOBAL const real *shift = ROW(back, world, HARD_ADJOINT(n->hard_rows, nv)),
-                    *turn = shift + nv * nv;
+  GLOBAL const real *shift = ROW(back, world, HARD_ADJOINT(n->hard_rows, nv, moved)),
+                    *turn = shift + nv * width;
   GLOBAL const real *bar = ROW(state, world, 2 * nv), *v = ROW(next_v, world, nv);
-  GLOBAL real *by = ROW(room, world, nv), *to = ROW(out, world, nv);
+  GLOBAL real *by = ROW(room, world, nv), *to = ROW(out, world, width);
   for (int i = 0; i < nv; ++i) {
     by[i] = bar[i];
   }
@@ -291,10 +347,10 @@ ADJOINT_KERNEL void world_hard_elastic_adjoint(GLOBAL const world_sizes *n, GLOB
       put_part(by + at, s_bar);
     }
   }
-  for (int i = 0; i < nv; ++i) {
+  for (int i = 0; i < width; ++i) {
     real sum = R(0.0);
     for (int k = 0; k < nv; ++k) {
-      sum += shift[k * nv + i] * by[k] + turn[k * nv + i] * bar[nv + k];
+      sum += shift[k * width + i] * by[k] + turn[k * width + i] * bar[nv + k];
     }
     to[i] = sum;
   }
@@ -316,7 +372,8 @@ static void hard_rows_adjoint(const hard *h, GLOBAL const real *x, GLOBAL real *
 // One work-item finds the multipliers of one world of the cotangent b (worlds, nv) of its
 // acceleration: y (worlds, nv) = inv(M) P' b, and in `back` x = Q^+' J~ inv(M) b / h, one of each
 // row (section 6). row_adjoint (worlds, ROW_ADJOINT, nv) gets what limits and friction losses ask
-// of q and v, and for q also extra (worlds, nv) where with_extra is set.
+// of q and v, and for q also what comes first in extra (worlds, nv + moved), where with_extra is
+// set.
 ADJOINT_KERNEL void world_hard_multipliers(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *items,
@@ -337,7 +394,7 @@ ADJOINT_KERNEL void world_hard_multipliers(
   GLOBAL const int *class_ = ROW(classes, world, h.most);
   int count = 0;
   for (int i = 0; i < nv; ++i) {
-    own[i] = good[world] && with_extra ? ROW(extra, world, nv)[i] : R(0.0);
+    own[i] = good[world] && with_extra ? ROW(extra, world, nv + n->nu - n->actuators)[i] : R(0.0);
     own[nv + i] = own[2 * nv + i] = R(0.0);
     to[i] = good[world] ? ROW(b, world, nv)[i] : R(0.0);
   }

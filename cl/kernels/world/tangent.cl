@@ -47,9 +47,11 @@ typedef struct step_tangents {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
   GLOBAL const real *jacobian; // (stages, nv, width)
-  GLOBAL const real *elastic;  // what collisions add to dq'/dq and dv'/dq, (nv, nv) each, or NULL
+  // what collisions add to dq'/d(q, u) and dv'/d(q, u), where u are the controls of moved links,
+  // (nv, nv + moved) each, or NULL
+  GLOBAL const real *elastic;
   GLOBAL real *seed, *now, *sums, *rates, *accelerations, *moves;
-  int width;
+  int width, moved; // moved: controls
 } step_tangents;
 
 // Finds the tangent of a stage's accelerations: its Jacobian times the tangent there.
@@ -84,6 +86,12 @@ static void moved_tangent(const step_tangents *a, GLOBAL const real *s, real fac
   }
 }
 
+// Returns which of a tangent's numbers column k of `elastic` is multiplied by.
+static int elastic_column(const step_tangents *a, int k)
+{
+  return k < a->n->nv ? k : a->n->nv + a->n->actuators + k;
+}
+
 static void euler_tangent(const step_tangents *a, GLOBAL const real *next_v, real h)
 {
   const int nv = a->n->nv;
@@ -93,9 +101,10 @@ static void euler_tangent(const step_tangents *a, GLOBAL const real *next_v, rea
     a->moves[i] = h * a->now[nv + i];
   }
   for (int i = 0; a->elastic && i < nv; ++i) {
-    for (int k = 0; k < nv; ++k) {
-      a->moves[i] += a->elastic[i * nv + k] * a->seed[k];
-      a->now[nv + i] += a->elastic[(nv + i) * nv + k] * a->seed[k];
+    for (int k = 0; k < nv + a->moved; ++k) {
+      const real seed = a->seed[elastic_column(a, k)];
+      a->moves[i] += a->elastic[i * (nv + a->moved) + k] * seed;
+      a->now[nv + i] += a->elastic[(nv + i) * (nv + a->moved) + k] * seed;
     }
   }
   moved_tangent(a, next_v, h);
@@ -188,7 +197,8 @@ static step_tangents tangents_of(GLOBAL const world_sizes *n, GLOBAL const int *
   a.ints = ints;
   a.width = SEED(nv, n->nu, n->links, n->columns);
   a.jacobian = ROW(jacobian, world, stages * nv * a.width);
-  a.elastic = n->elastic ? ROW(hard_rows, world, HARD_ADJOINT(n->hard_rows, nv))
+  a.moved = n->nu - n->actuators;
+  a.elastic = n->elastic ? ROW(hard_rows, world, HARD_ADJOINT(n->hard_rows, nv, a.moved))
                          : (GLOBAL const real *)0;
   a.seed = ROW(work, world, TANGENT_NUMBERS(nv, a.width));
   a.now = a.seed + a.width;
@@ -245,9 +255,10 @@ static void euler_matrix(const step_tangents *a, GLOBAL const real *next_v, real
     }
     v[nv + i] += R(1.0);
     q[nv + i] = h * v[nv + i];
-    for (int c = 0; a->elastic && c < nv; ++c) {
-      q[c] += a->elastic[i * nv + c];
-      v[c] += a->elastic[(nv + i) * nv + c];
+    for (int c = 0; a->elastic && c < nv + a->moved; ++c) {
+      const int at = elastic_column(a, c);
+      q[at] += a->elastic[i * (nv + a->moved) + c];
+      v[at] += a->elastic[(nv + i) * (nv + a->moved) + c];
     }
   }
   for (int i = 0; i < a->n->links; ++i) { // rows of q hold the tangent of the move so far

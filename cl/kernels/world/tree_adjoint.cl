@@ -297,20 +297,27 @@ static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL co
   }
 }
 
+// Returns the cotangent of a moved link's rotation vector s that a torque on the link amounts to:
+// J' of the torque, where J = 1 + b [s] + d [s]^2 is what s does to the link's turn in the world's
+// axes.
+static vec moved_torque(vec s, vec torque)
+{
+  num a, b, d, cosine;
+  FN(exp_coefficients)(FN(dot3)(s, s), &a, &b, &d, &cosine);
+  const vec turned = FN(cross3)(s, torque), twice = FN(cross3)(s, turned);
+  return FN(mad3)(twice, d, FN(mad3)(turned, n_neg(b), torque));
+}
+
 // Takes torques on moved links, which stand in the place of the cotangents of their rotation
-// vectors s, to these: J' of the torque, where J = 1 + b [s] + d [s]^2 is what s does to the link's
-// turn in the world's axes.
+// vectors, to these.
 static void moved_links_adjoint(const world_block *k, GLOBAL const world_sizes *n,
                                 GLOBAL const int *ints, GLOBAL const real *u)
 {
   for (int i = 0; i < n->links && n->nu > n->actuators; ++i) {
     const tree_link l = link_at(n, ints, i);
     if (l.u >= 0) {
-      const vec s = row_get3(k, u, n->nu, l.u + 3), torque = block_get3(k, n->at_back_u + l.u + 3);
-      num a, b, d, cosine;
-      FN(exp_coefficients)(FN(dot3)(s, s), &a, &b, &d, &cosine);
-      const vec turned = FN(cross3)(s, torque), twice = FN(cross3)(s, turned);
-      block_put3(k, n->at_back_u + l.u + 3, FN(mad3)(twice, d, FN(mad3)(turned, n_neg(b), torque)));
+      const int at = n->at_back_u + l.u + 3;
+      block_put3(k, at, moved_torque(row_get3(k, u, n->nu, l.u + 3), block_get3(k, at)));
     }
   }
 }

@@ -136,7 +136,7 @@ static void own_bytes(const steps_call *c, const world_sizes *n, size_t real,
                       size_t bytes[POOL_BUFFERS])
 {
   const size_t m = (size_t)n->hard_rows, nv = (size_t)n->nv, most = (size_t)n->hard;
-  const size_t slots = (size_t)n->slots;
+  const size_t slots = (size_t)n->slots, moved = (size_t)(n->nu - n->actuators);
   bytes[HARD_NUMBERS] = HARD_REALS(m, nv) * real;
   bytes[HARD_CHOICE] = HARD_INTS(most, (size_t)n->rows) * sizeof(int);
   bytes[HARD_CANDIDATES] = HARD_CANDIDATE * (slots + 1) * sizeof(int);
@@ -152,8 +152,8 @@ static void own_bytes(const steps_call *c, const world_sizes *n, size_t real,
   bytes[HARD_TABLES] = (LCP_TABLE(m) + LCP_SHARED - 1) / LCP_SHARED * sizeof(double);
   bytes[HARD_TABLE_PLACES] = (LCP_TABLE_PLACES(m) + LCP_SHARED - 1) / LCP_SHARED * sizeof(int);
   if (is_differentiated(c)) {
-    bytes[WORLD_KEPT] = HARD_ADJOINT(m, nv) * real;
-    bytes[HARD_EXTRA] = nv * real;
+    bytes[WORLD_KEPT] = HARD_ADJOINT(m, nv, moved) * real;
+    bytes[HARD_EXTRA] = (nv + moved) * real;
     bytes[WORLD_W] = nv * real;
   }
   if (is_escaping(c)) {

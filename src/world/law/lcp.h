@@ -34,7 +34,8 @@ enum lcp_buffer {
   HARD_TABLE_PLACES,
   HARD_OTHER,        /* (m) the classes that descent would choose, section 9 */
   HARD_KEPT_ADJOINT, /* (HARD_ESCAPE) the cotangents with which a step's adjoint begins each try */
-  HARD_EXTRA,        /* (nv) what collisions in time add to the cotangent of q, section 8 */
+  HARD_EXTRA,        /* (nv, then controls of moved links) what collisions in time add to the
+                        cotangents of q and of these, section 8 */
   HARD_BUFFERS
 };
 

@@ -16,10 +16,10 @@ static world_buffer classes_of(const stepping *s)
 static abut_status factor(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_FACTOR, s->count, 1, TABLES(s), REALS(s),
-                OF(s, WORLD_V), FOUND(s), HARD(s), OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU),
-                OF(s, HARD_BOX), OF(s, HARD_F), OF(s, classes_of(s)), OF(s, HARD_HOW),
-                ARG_INT(!s->other), OF(s, HARD_PLACES), OF(s, WORLD_KEPT), OF(s, OUT_STATUS),
-                OF(s, WORLD_GOOD), ARG_INT(s->count));
+                OF(s, WORLD_V), OF(s, WORLD_U), FOUND(s), HARD(s), OF(s, HARD_A), OF(s, HARD_B),
+                OF(s, HARD_MU), OF(s, HARD_BOX), OF(s, HARD_F), OF(s, classes_of(s)),
+                OF(s, HARD_HOW), ARG_INT(!s->other), OF(s, HARD_PLACES), OF(s, WORLD_KEPT),
+                OF(s, OUT_STATUS), OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
 /* Makes HARD_EXTRA, what collisions in time add to the cotangent of q, of the cotangents of q' and
@@ -29,6 +29,16 @@ static abut_status elastic_adjoint(const stepping *s)
   return LAUNCH(s->device, KERNEL_WORLD_HARD_ELASTIC_ADJOINT, s->count, 1, TABLES(s), REALS(s),
                 OF(s, WORLD_NEXT_V), OF(s, WORLD_STATE_BAR), OF(s, WORLD_KEPT),
                 OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_EXTRA), ARG_INT(s->count));
+}
+
+/* Adds to the cotangents of moved links' controls what collisions in time do. */
+static abut_status add_moved(const stepping *s)
+{
+  const world_sizes *n = sizes_of(s);
+  const size_t nv = (size_t)n->nv, nu = (size_t)n->nu, actuators = (size_t)n->actuators;
+  const size_t moved = nu - actuators;
+  return moved ? take_more(s, HARD_EXTRA, nv + moved, nv, WORLD_U_BAR, nu, actuators, moved)
+               : ABUT_SUCCESS;
 }
 
 /* Makes y = M^-1 P' b, x = Q^+' J~ M^-1 b / dt and WORLD_ROW_ADJOINT of WORLD_ACCELERATION_BAR, b
@@ -115,10 +125,12 @@ abut_status lcp_step_adjoint(const stepping *s, size_t step, bool is_there)
   TRY(factor(s));
   TRY(elastic_adjoint(s));
   if (is_escaping(s->call)) {
-    return escape(s, step);
+    TRY(escape(s, step));
+  } else {
+    TRY(begin_adjoint(s, step));
+    TRY(solve_adjoint(s));
   }
-  TRY(begin_adjoint(s, step));
-  return solve_adjoint(s);
+  return add_moved(s);
 }
 
 /* `factor` has been called before: the adjoint of the step's end needs its S and D of bounces, and
