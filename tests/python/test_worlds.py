@@ -673,6 +673,34 @@ def test_hard_contacts(context, tmp_path):
     assert got.status.tolist() == [0] * 3 and got.iterations[0] == abut.LcpEnd.WARM
 
 
+def test_bounces_on_a_moved_link(double, tmp_path):
+    """What turns and moves all of a world with its start, a plate that a ball bounces off by its controls among that, turns and moves
+    its end: derivatives by the controls must add up to that with those by the rest."""
+    path = tmp_path / "bounce.scene.json"
+    path.write_text(json.dumps({
+        "contact_model": "lcp", "timestep": 0.01, "links": [
+            {"joint": {"type": "moved"}, "position": [0.1, 0, 0.2], "bodies": [{"plane": [2, 2]}]},
+            {"joint": {"type": "free"}, "density": 500, "bodies": [{"sphere": 0.1}]}],
+        "pairs": [{"a": 1, "b": 0, "restitution": 0.7, "friction": 0.2}]}))
+    with abut.Scene(path, double) as scene:
+        q, v = np.array([0.3, 0.1, 0.351, 1, 0, 0, 0]), np.array([0.4, 0.1, -3, 0, 0, 0])
+        u = np.array([0.01, 0.02, 0.05, 0.1, -0.05, 0.2])
+        end, t = scene.step(q, v, u), scene.transition(q, v, u, want=("gravity",))
+        assert end.v[2] > 1.5
+        assert np.abs(t.B[:, :3]).max() > 1 and np.allclose(t.B[:, :3] + t.A[:, :3], np.eye(12)[:, :3], atol=1e-12)
+        angle, middle = np.linalg.norm(u[3:]), np.array([0.1, 0, 0.2]) + u[:3]
+        cross = np.cross(np.eye(3), u[3:])  # the matrix of s x
+        spin = np.eye(3) + (1 - np.cos(angle)) / angle**2 * cross + (angle - np.sin(angle)) / angle**3 * cross @ cross
+        for axis in np.eye(3):
+            by = t.A[:, :3] @ np.cross(axis, q[:3] - middle) + t.A[:, 3:6] @ axis + t.A[:, 6:9] @ np.cross(axis, v[:3])
+            by += t.B[:, 3:] @ np.linalg.solve(spin, axis) + t.gravity @ np.cross(axis, [0, 0, -9.81])
+            assert np.allclose(by[:3], np.cross(axis, end.q[:3] - middle), atol=1e-12)
+            assert np.allclose(by[6:9], np.cross(axis, end.v[:3]), atol=1e-12)
+        bar = np.random.default_rng(3).normal(size=12) * (np.arange(12) // 3 != 1)  # none of the ball's turn
+        back = scene.vjp(q, v, u, q_bar=np.append(bar[:3], np.zeros(4)), v_bar=bar[6:], wrt=("u",))
+        assert np.allclose(back.u, bar @ t.B, atol=1e-12)
+
+
 def test_escape(context, tmp_path):
     """A clamped contact hides the actuator from a loss that wants the body to rise; open, it does not."""
     scene = abut.Scene(worlds.write_scene(tmp_path, **LANDED), context)
