@@ -105,7 +105,7 @@ def test_forces(tmp_path):
     driven = abut.Scene(pathlib.Path(__file__).parents[1] / "world/scenes/two-boxes.scene.json")
     with pytest.raises(abut.Error, match="a scene with controls without these"):
         abut.view(driven, driven.start()[None], v=np.zeros((1, driven.nv)))
-    assert "actuators" in held(abut.view(driven, driven.start()[None], picture=(0, 0)))["unforced"]
+    assert "has controls" in held(abut.view(driven, driven.start()[None], picture=(0, 0)))["unforced"]
     known = abut.view(driven, driven.start()[None], v=np.zeros((1, driven.nv)), u=np.zeros((1, driven.nu)), picture=(0, 0))
     assert "unforced" not in held(known) and "forces" in held(known)["arrays"]
     with pytest.raises(ValueError, match=r"u has shape \(2, 1\)"):
