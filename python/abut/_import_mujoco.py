@@ -1062,8 +1062,9 @@ def controls_of(model: Any, data: Any) -> list[float]:
         maker = _Maker(model, "model", lambda text: None)
         _, maker.tendon_numbers = _tendons(maker)
         maker.actuators()
-        kept = weakref.ref(model, lambda _, number=id(model): _KEPT.pop(number, None)), maker.controls
-        _KEPT[id(model)] = kept
+        number = id(model)
+        kept = weakref.ref(model, lambda _: _KEPT.pop(number, None)), maker.controls
+        _KEPT[number] = kept
     return [float(data.ctrl[k]) for k in kept[1]] + _moved(model, data.mocap_pos, data.mocap_quat)
 
 
