@@ -488,6 +488,36 @@ static void test_two(const char *law, const char *more, size_t steps, double fro
   trial_close(&t);
 }
 
+/* A cube flies at a wall with a corner ahead, and an equality holds another one behind it, which is
+ * not quite where that wants it. */
+static void test_held(const char *law, const char *kind, size_t steps)
+{
+  char rest[1024], text[2048], name[128];
+  trial t;
+  snprintf(name, sizeof name, "held, %s, %s", law, kind);
+  snprintf(
+    rest, sizeof rest,
+    "\"gravity\": [0, 0, -9.81], \"links\": [" WALL
+    ", {\"position\": [-0.2, 0.1, 0.07], \"joint\": {\"type\": \"free\"}, " CUBE
+    "}, {\"position\": [-0.24, 0.1, 0.07], \"joint\": {\"type\": \"free\"}, " CUBE
+    "}], \"equalities\": [{\"kind\": \"%s\", \"a\": 1, \"b\": 2, \"position_a\": [-0.02, 0.003, "
+    "0.001]}], \"pairs\": [{\"a\": 1, \"b\": 0, \"restitution\": 0.4}]",
+    kind);
+  scene_of(text, sizeof text, law, "", 0.01, rest);
+  trial_open(&t, name, text, steps);
+  turn(&t, 3, 0.1, 0.6, -0.7);
+  turn(&t, 10, 0.15, 0.5, -0.6);
+  t.q[7] += 0.003;
+  t.v[0] = t.v[6] = 30.0;
+  t.v[1] = 3.0;
+  t.v[3] = 7.0;
+  t.v[4] = -10.0;
+  t.v[7] = 2.0;
+  t.v[10] = 4.0;
+  run(&t);
+  trial_close(&t);
+}
+
 /* Two rods cross: edges meet. */
 static void test_edges(const char *law)
 {
@@ -693,6 +723,10 @@ int main(int argc, char **argv)
     test_two(laws[i], "", 1, -0.2);
     test_two(laws[i], "", 3, -0.75);
     test_edges(laws[i]);
+    for (size_t steps = 1; steps <= 2; ++steps) {
+      test_held(laws[i], "weld", steps);
+      test_held(laws[i], "connect", steps);
+    }
   }
   if (argc > 1 && !strcmp(argv[1], "all")) {
     test_bullet("cone");
