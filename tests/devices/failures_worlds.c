@@ -8,16 +8,19 @@
 
 #define AUTOMATIC ABUT_TEST_SCENES "/automatic-boxes.scene.json"
 #define BOXES ABUT_TEST_SCENES "/two-boxes.scene.json"
-/* Of balls the classes of rows are no matter of rounding, which devices differ in. */
-#define HARD_BALLS ABUT_TEST_SCENES "/two-balls-hard.scene.json"
+/* These boxes with a tendon, and with a weld to a moved link. */
+#define HELD_BOXES ABUT_TEST_SCENES "/held-boxes.scene.json"
+/* Balls, held likewise, whose rows' classes do not depend on rounding, in which devices differ. */
+#define HELD_HARD_BALLS ABUT_TEST_SCENES "/held-balls-hard.scene.json"
 
-enum { NQ = 15, NV = 13, STEPS = 3, LINKS = 4, PAIRS = 2 };
+enum { NQ = 15, NV = 13, NU = 7, STEPS = 3, LINKS = 5, PAIRS = 2 };
 
 typedef struct start {
-  double q[POSES * NQ], v[POSES * NV], u[POSES * STEPS], mass_scale[POSES * LINKS];
+  double q[POSES * NQ], v[POSES * NV], u[POSES * STEPS * NU], mass_scale[POSES * LINKS];
 } start;
 
-/* Boxes in touch, each thrown a little; three worlds are none. */
+/* Bodies in touch, each thrown a little, and a link that is moved a little in each step. Three
+ * worlds are none. */
 static abut_status start_worlds(abut_scene scene, start *s)
 {
   double q[NQ];
@@ -27,7 +30,7 @@ static abut_status start_worlds(abut_scene scene, start *s)
   if (status != ABUT_SUCCESS) {
     return status;
   }
-  REQUIRE(info.nq == NQ && info.nv == NV && info.nu == 1 && info.links == LINKS &&
+  REQUIRE(info.nq == NQ && info.nv == NV && info.nu == NU && info.links == LINKS &&
           info.candidates == PAIRS);
   status = abut_get_scene_start(scene, q);
   for (size_t i = 0; i < POSES; ++i) {
@@ -35,8 +38,8 @@ static abut_status start_worlds(abut_scene scene, start *s)
     for (size_t k = 0; k < NV; ++k) {
       s->v[i * NV + k] = 0.1 * random_normal(&seed);
     }
-    for (size_t k = 0; k < STEPS; ++k) {
-      s->u[i * STEPS + k] = 0.2 * random_normal(&seed);
+    for (size_t k = 0; k < STEPS * NU; ++k) {
+      s->u[i * STEPS * NU + k] = (k % NU ? 0.002 : 0.2) * random_normal(&seed);
     }
     for (size_t k = 0; k < LINKS; ++k) {
       s->mass_scale[i * LINKS + k] = 0.8 + 0.4 * random_uniform(&seed);
@@ -111,7 +114,7 @@ static abut_status roll(abut_scene scene, answer *out)
 static abut_status go_back(abut_scene scene, answer *out)
 {
   static start s;
-  static double bars[POSES * 2 * NV];
+  static double bars[POSES * 6 * LINKS]; /* of states, 2 NV numbers, too */
   abut_worlds w = abut_default_worlds();
   abut_worlds_gradients g = abut_default_worlds_gradients();
   abut_scene_info info = {.hard = true};
@@ -119,7 +122,7 @@ static abut_status go_back(abut_scene scene, answer *out)
   if (status != ABUT_SUCCESS) {
     return status;
   }
-  for (size_t i = 0; i < POSES * 2 * NV; ++i) {
+  for (size_t i = 0; i < POSES * 6 * LINKS; ++i) {
     bars[i] = sin((double)i);
   }
   w.count = POSES;
@@ -132,10 +135,10 @@ static abut_status go_back(abut_scene scene, answer *out)
   w.status = room(out, POSES, sizeof(uint32_t), -1.0);
   g.state = bars;
   CHECK_OK(abut_get_scene_info(scene, &info));
-  g.link_forces = info.hard ? NULL : bars; /* as many numbers: 6 LINKS are below 2 NV */
+  g.link_forces = info.hard ? NULL : bars;
   g.q = room(out, POSES * NV, sizeof(double), -1.0);
   g.v = room(out, POSES * NV, sizeof(double), 1e-6);
-  g.u = room(out, POSES * STEPS, sizeof(double), 1e-6);
+  g.u = room(out, POSES * STEPS * NU, sizeof(double), 1e-6);
   g.mass_scale = room(out, POSES * LINKS, sizeof(double), 1e-6);
   g.friction = room(out, POSES * 2, sizeof(double), 1e-6);
   const abut_status done = abut_vjp_worlds(scene, &w, &g);
@@ -166,22 +169,22 @@ abut_status run_scene(const world *w, answer *out, const char *path,
 
 abut_status run_worlds(const world *w, answer *out)
 {
-  return run_scene(w, out, BOXES, roll);
+  return run_scene(w, out, HELD_BOXES, roll);
 }
 
 abut_status run_worlds_vjp(const world *w, answer *out)
 {
-  return run_scene(w, out, BOXES, go_back);
+  return run_scene(w, out, HELD_BOXES, go_back);
 }
 
 abut_status run_hard_worlds(const world *w, answer *out)
 {
-  return run_scene(w, out, HARD_BALLS, roll);
+  return run_scene(w, out, HELD_HARD_BALLS, roll);
 }
 
 abut_status run_hard_worlds_vjp(const world *w, answer *out)
 {
-  return run_scene(w, out, HARD_BALLS, go_back);
+  return run_scene(w, out, HELD_HARD_BALLS, go_back);
 }
 
 /* Boxes of which some touch; each world has its own. */
