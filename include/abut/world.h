@@ -364,11 +364,11 @@ typedef struct abut_worlds {
                                of `friction`; NULL: the scene's. Automatic pairs have the
                                scene's, with the friction of their bodies */
   const abut_scene *scenes; /* (scene_count) where worlds differ in their bodies, or in anything
-                               but their links' parents, joints' types, numbers of pairs and
-                               actuators, and integrator: world i is of scenes[scene[i]], and the
-                               call's own scene only says the shape. Each gets what a call of its
-                               scene gives, to the bit. Not with given contacts, nor in a state.
-                               Else NULL */
+                               but their links' parents, joints' types, integrator, contact model,
+                               and numbers of pairs, actuators, tendons and equalities: world i is
+                               of scenes[scene[i]], and the call's own scene only says the shape.
+                               Each gets what a call of its scene gives, to the bit. Not with given
+                               contacts, nor in a state. Else NULL */
   size_t scene_count;
   const uint32_t *scene;               /* (count); host memory */
   const abut_given_contacts *contacts; /* NULL: those of the scene's pairs; not of a scene with
