@@ -109,6 +109,7 @@ typedef struct abut_scene_info {
                                moves by itself */
   abut_field_report report; /* of the first suspicious body: abut_get_body_report */
   size_t starts;            /* states that the scene names: abut_get_named_start */
+  size_t moved;             /* links that controls move: the last 6 `moved` of nu are theirs */
 } abut_scene_info;
 
 /* Reads a scene with its bodies, whose files are found from its own folder. Errors: those of

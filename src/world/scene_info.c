@@ -88,7 +88,8 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
                             .kinds = s->pair_kind_count,
                             .parameters = s->def.column_count,
                             .trees = count_trees(&s->def),
-                            .starts = s->def.start_count};
+                            .starts = s->def.start_count,
+                            .moved = (scene_control_count(&s->def) - s->def.actuator_count) / 6};
   s->def.law->inform(s, info);
   return ABUT_SUCCESS;
 }

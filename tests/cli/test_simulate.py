@@ -381,6 +381,36 @@ def test_readings():
     absent("x.npz")
 
 
+def test_moved_links():
+    """What is read of positions has moved links at their stated poses, so that it is refused where controls move one."""
+    put("moved.scene.json", """{"timestep": 0.01,
+ "links": [{"name": "cart", "joint": {"type": "slide", "axis": [1, 0, 0]}, "density": 500, "bodies": [{"sphere": 0.1}]},
+           {"name": "hand", "position": [0, 0, 1], "joint": {"type": "moved"}, "bodies": [{"sphere": 0.1}]}],
+ "actuators": [{"kind": "motor", "joint": "cart"}], "pairs": [{"a": "cart", "b": "hand"}],
+ "starts": {"away": {"q": [0], "u": [0, 0, 0, 0.2, 0, 0, 0]}, "driven": {"q": [0], "u": [2, 0, 0, 0, 0, 0, 0]}}}
+""")
+    still, turned = [4., 0, 0, 0, 0, 0, 0], [4., 0, 0, 0, 0, 0, 0.1]
+    write("still.npz", u=full((2, 7), *still))
+    write("turned.npz", u=full((3, 2, 7), *still * 5, *turned))
+    what = ("--contacts", "--distances", "--link-poses")
+    simulate("moved.scene.json -o still-hand.npz --steps 3 --worlds 2 --controls still.npz", *what, err="")
+    near(read("still-hand.npz", "link_pose")[-7:], [0, 0, 1, 1, 0, 0, 0], 1e-6, "the hand's pose")
+    simulate("moved.scene.json -o driven-hand.npz --steps 3 --start driven", *what, err="")
+    for option in what:
+        said = f"moved.scene.json: {option}: control %d of world %d in step %d moves a link, and kept states have moved links where the scene states (docs/scenes.md#moved-links)"
+        wrong(said % (6, 1, 2), f"simulate moved.scene.json -o no-hand.npz --worlds 2 --controls turned.npz {option} {ON}")
+        wrong(said % (3, 0, 0), f"simulate moved.scene.json -o no-hand.npz --steps 3 --start away {option} {ON}")
+    absent("no-hand.npz")
+    simulate("moved.scene.json -o turned-hand.npz --worlds 2 --controls turned.npz --forces", err="")
+    run(0, f"film moved.scene.json turned-hand.npz -o hand.png --frames 2 --width 20 --height 16 {ON}",
+        line='abut: warning: moved.scene.json: links of type "moved" are drawn where the scene states, for files of states have no controls (docs/scenes.md#moved-links)')
+    run(0, f"compare moved.scene.json --models cone --start driven --steps 3 --series depths.npz {STATES}", err="")
+    all_are("depths.npz", "penetration", 0, 4)
+    run(0, f"compare moved.scene.json --models cone --start away --steps 3 --series no-depths.npz {STATES}",
+        line="abut: warning: moved.scene.json: controls move a link: the deepest penetration is not computed (docs/scenes.md#moved-links)")
+    check(all(map(math.isnan, read("no-depths.npz", "penetration"))), "depths of links that controls move")
+
+
 def test_contacts():
     simulate(REST, out="kept with [0-9]+ contacts in all")
     all_are("rest.npz", "contact_count", 4, 6)

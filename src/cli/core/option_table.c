@@ -60,8 +60,11 @@ const option_entry option_table[OPTION_COUNT] = {
                     "most poses in one chunk (what fits the device's scratch memory)", NULL, 0},
   [OPTION_COMPACT] = {"compact", "T", 0, COMMAND_CONTACTS,
                       "store contacts of activity >= T alone, as a list", NULL, 0},
-  [OPTION_CONTACTS] = {"contacts", NULL, 0, CONTACT_COMMANDS,
-                       "also the contacts: of every kept state in the file, or drawn", NULL, 0},
+  [OPTION_CONTACTS] =
+    {"contacts", NULL, 0, CONTACT_COMMANDS,
+     "also the contacts: of every kept state in the file, or drawn; simulate: not where\n"
+     "                             controls move a link",
+     NULL, 0},
   [OPTION_CONTROLS] = {"controls", "U.npz", 0, WORLD_COMMANDS | COMMAND_GRADCHECK | COMMAND_VIEW,
                        "u of shape (N, nu), held, or (T, N, nu), one row a step (0)", NULL, 0},
   [OPTION_COORDINATE] = {"coordinate", "I", 0, COMMAND_COMPARE,
@@ -89,8 +92,9 @@ const option_entry option_table[OPTION_COUNT] = {
      "of --by shape: each pose's instead of the sum over all, or of one direction for\n"
      "                             all",
      NULL, 0},
-  [OPTION_DISTANCES] = {"distances", NULL, 0, COMMAND_SIMULATE,
-                        "also the distance of each pair in every kept state", NULL, 0},
+  [OPTION_DISTANCES] =
+    {"distances", NULL, 0, COMMAND_SIMULATE,
+     "also the distance of each pair in every kept state; not where controls move a link", NULL, 0},
   [OPTION_EDGES] =
     {"edges", "K|auto", 0, COMMAND_CONTACTS,
      "edges that are kept of each body, 1 to 65536; auto: as many as `suggest` finds\n"
@@ -163,8 +167,9 @@ const option_entry option_table[OPTION_COUNT] = {
                     "lane width of the kernels: 1, 4, 8 or 16 (measured for the device)", NULL, 0},
   [OPTION_LEVEL] = {"level", "L", 0, COMMAND_CLOSEST,
                     "of --jacobian gumbel: how often neighbouring vertices are added (1)", NULL, 0},
-  [OPTION_LINK_POSES] = {"link-poses", NULL, 0, COMMAND_SIMULATE,
-                         "also the pose of each link in every kept state", NULL, 0},
+  [OPTION_LINK_POSES] =
+    {"link-poses", NULL, 0, COMMAND_SIMULATE,
+     "also the pose of each link in every kept state; not where controls move a link", NULL, 0},
   [OPTION_LIST_PAIRS] = {"list-pairs", NULL, 0, COMMAND_IMPORT,
                          "list all pairs, rather than have the scene find them by itself", NULL, 0},
   [OPTION_LISTEN] =

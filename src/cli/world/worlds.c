@@ -588,6 +588,31 @@ exit_code need_contacts(const char *what, const options *o, const abut_scene_inf
                       : EXIT_GOOD;
 }
 
+moved_control worlds_moved(const worlds *w)
+{
+  const size_t nu = w->info.nu, moved = 6 * w->info.moved,
+               rows = (w->each ? w->steps : 1) * w->count;
+  for (size_t i = 0; w->u && moved && i < rows; ++i) {
+    for (size_t k = nu - moved; k < nu; ++k) {
+      if (real_at(w->u, w->session.precision, i * nu + k) != 0.0) {
+        return (moved_control){true, i / w->count, i % w->count, k};
+      }
+    }
+  }
+  return (moved_control){.any = false};
+}
+
+exit_code need_still(const char *what, const worlds *w)
+{
+  const moved_control m = worlds_moved(w);
+  return m.any
+           ? report(EXIT_INPUT,
+                    "%s: %s: control %zu of world %zu in step %zu moves a link, and kept states "
+                    "have moved links where the scene states (docs/scenes.md#moved-links)",
+                    w->o->operands[0], what, m.control, m.world, m.step)
+           : EXIT_GOOD;
+}
+
 void worlds_close(worlds *w)
 {
   free_start(w);

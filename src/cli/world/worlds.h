@@ -81,6 +81,17 @@ exit_code load_scene(const session *s, const options *o, abut_scene *links, abut
 /* What is of lists of contacts, such as an option, is not of a scene of springs. */
 exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info);
 
+/* Whether controls move a link from its stated pose, and the first that do. */
+typedef struct moved_control {
+  bool any;
+  size_t step, world, control;
+} moved_control;
+
+moved_control worlds_moved(const worlds *w);
+
+/* Fails, naming `what`, where controls move a link: it is of states, which have no controls. */
+exit_code need_still(const char *what, const worlds *w);
+
 /* Fails, naming `what`, for scenes with automatic pairs, of which there are no slots. */
 exit_code need_listed(const char *what, const options *o, const abut_scene_info *info);
 

@@ -249,6 +249,17 @@ static exit_code take_world(comparison *c)
   return EXIT_GOOD;
 }
 
+/* How deep bodies are in each other is found of positions, and moved links are elsewhere. */
+static void leave_depths(comparison *c)
+{
+  if (c->shaped && worlds_moved(&c->worlds).any) {
+    warn("%s: controls move a link: the deepest penetration is not computed "
+         "(docs/scenes.md#moved-links)",
+         c->worlds.o->operands[0]);
+    c->shaped = false;
+  }
+}
+
 static exit_code take_times(comparison *c)
 {
   const worlds *w = &c->worlds;
@@ -412,6 +423,7 @@ static exit_code run(comparison *c, const options *o)
   CLI_TRY(worlds_read(&c->worlds));
   CLI_TRY(worlds_need_steps(&c->worlds));
   CLI_TRY(take_world(c));
+  leave_depths(c);
   CLI_TRY(take_times(c));
   CLI_TRY(compare_coordinates(c));
   CLI_TRY(run_laws(c));

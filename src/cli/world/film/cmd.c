@@ -184,6 +184,12 @@ static exit_code run(film *f, const options *o)
   CLI_TRY(check_usage(f, o));
   CLI_TRY(session_open(&f->session, o, ABUT_FLOAT32));
   CLI_TRY(load_scene(&f->session, o, &f->links, &f->info));
+  if (f->info.moved) {
+    warn(
+      "%s: links of type \"moved\" are drawn where the scene states, for files of states have no "
+      "controls (docs/scenes.md#moved-links)",
+      o->operands[0]);
+  }
   CLI_TRY(f->views[0].contacts ? need_contacts("--contacts", o, &f->info) : EXIT_GOOD);
   CLI_TRY(read_states(f));
   CLI_TRY(take_memory(f));

@@ -421,6 +421,14 @@ static exit_code step_shown(simulation *s)
   return code;
 }
 
+/* What is read of positions would have moved links elsewhere than the steps had them. */
+static exit_code need_still_links(const worlds *w, const options *o)
+{
+  CLI_TRY(o->value[OPTION_CONTACTS] ? need_still("--contacts", w) : EXIT_GOOD);
+  CLI_TRY(o->value[OPTION_DISTANCES] ? need_still("--distances", w) : EXIT_GOOD);
+  return o->value[OPTION_LINK_POSES] ? need_still("--link-poses", w) : EXIT_GOOD;
+}
+
 static exit_code run(simulation *s, const options *o, kept_contacts *contacts)
 {
   CLI_TRY(worlds_check(&s->worlds, o, STEPS_OR_NONE));
@@ -437,6 +445,7 @@ static exit_code run(simulation *s, const options *o, kept_contacts *contacts)
   CLI_TRY(worlds_open(&s->worlds, o));
   CLI_TRY(worlds_need_steps(&s->worlds));
   CLI_TRY(o->value[OPTION_CONTACTS] ? need_contacts("--contacts", o, &s->worlds.info) : EXIT_GOOD);
+  CLI_TRY(need_still_links(&s->worlds, o));
   s->rows = count_rows(s);
   CLI_TRY(take_memory(s));
   CLI_TRY(step_shown(s));
