@@ -402,13 +402,85 @@ static void find_places(const tree *t, const equality *e, double out[2][7])
   }
 }
 
-static void find_starts(const tree *t)
+/* ---- weights of equalities ---- */
+
+/* A weight of links below this share of how easily the places move says nothing of them: a wheel
+ * that turns about its centre of mass has none (docs/cone.md, section 8). */
+#define WEAK_SHARE 1e-4
+
+/* Adds, times `sign`, what degrees of freedom that move a link do at q0 to the velocity of a point
+ * or to the link's angular velocity, along axis k, to t->row. */
+static void add_rates(const tree *t, int link, const double point[3], bool turns, int k,
+                      double sign)
+{
+  if (link == WORLD) {
+    return;
+  }
+  const movers by = movers_of(t, (size_t)link);
+  for (int a = 0; a < by.count; ++a) {
+    const motion *m = &t->dofs[by.of[a]];
+    double arm[3], along[3];
+    for (int i = 0; i < 3; ++i) {
+      arm[i] = point[i] - m->anchor[i];
+      along[i] = m->axis[i];
+    }
+    if (m->turns) {
+      cross(m->axis, arm, along);
+    }
+    t->row[by.of[a]] += sign * (turns ? (m->turns ? m->axis[k] : 0.0) : along[k]);
+  }
+}
+
+/* Returns tr(J M^-1 J') / 3 of an equality's rows at q0, those of points or those that turn. */
+static double weight_of_rows(const tree *t, const equality *e, double places[2][7], bool turns,
+                             const double *l)
+{
+  const int link = e->of[0] == WORLD || !movers_of(t, (size_t)e->of[0]).count ? e->of[1] : e->of[0];
+  const int which = t->c->trees.of[movers_of(t, (size_t)link).of[0]];
+  double points[2][3], sum = 0.0;
+  for (int side = 0; side < 2; ++side) {
+    memcpy(points[side], places[side], sizeof points[side]);
+    if (e->of[side] != WORLD) {
+      place_turn(t->at[e->of[side]], places[side], points[side]);
+      for (int k = 0; k < 3; ++k) {
+        points[side][k] += t->at[e->of[side]][k];
+      }
+    }
+  }
+  for (int k = 0; k < 3; ++k) {
+    clear_row(t, which);
+    add_rates(t, e->of[0], points[0], turns, k, 1.0);
+    add_rates(t, e->of[1], points[1], turns, k, -1.0);
+    sum += weight(t, l, which, t->row) / 3.0;
+  }
+  return sum;
+}
+
+/* Finds the weights of an equality of links: the sums of the links', but where they say nothing
+ * those of its rows. */
+static void weigh_equality(const tree *t, size_t i, const double *l)
+{
+  const equality *e = &t->s->equalities[i];
+  for (int turns = 0; turns < 2; ++turns) {
+    const double *of = turns ? t->c->turn_invweight : t->c->link_invweight;
+    double *out = &t->c->equality_weights[i][turns];
+    *out = 0.0;
+    for (int side = 0; side < 2; ++side) {
+      *out += e->of[side] == WORLD ? 0.0 : of[e->of[side]];
+    }
+    const double rows = weight_of_rows(t, e, t->c->places[i], turns, l);
+    *out = *out < WEAK_SHARE * rows ? rows : *out;
+  }
+}
+
+static void find_starts(const tree *t, const double *l)
 {
   find_lengths(t);
   for (size_t i = 0; i < t->s->equality_count; ++i) {
     const equality *e = &t->s->equalities[i];
     if (e->kind <= EQUALITY_OF_PLACES) {
       find_places(t, e, t->c->places[i]);
+      weigh_equality(t, i, l);
     }
   }
 }
@@ -447,7 +519,7 @@ static abut_status find_weights(const scene_def *s, scene_constants *c)
   TRY_DONE(arena_allocate(&work, &l, (size_t)c->trees.blocks, sizeof(double)));
   TRY_DONE(factor(&t, l));
   weigh(&t, l);
-  find_starts(&t);
+  find_starts(&t, l);
 done:
   arena_free(&work);
   return status;
@@ -498,6 +570,8 @@ static abut_status make_room(const scene_def *s, scene_constants *c)
   c->tendon_start = at;
   TRY(arena_allocate(&c->memory, &at, s->equality_count + 1, sizeof *c->places));
   c->places = at;
+  TRY(arena_allocate(&c->memory, &at, s->equality_count + 1, sizeof *c->equality_weights));
+  c->equality_weights = at;
   return ABUT_SUCCESS;
 }
 

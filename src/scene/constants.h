@@ -26,6 +26,8 @@ typedef struct scene_constants {
   double *tendon_start;     /* (tendons) its length at q0 */
   double (*places)[2][7];   /* (equalities) where either side is on its link, of those that join
                                links: a position and a quaternion */
+  double (*equality_weights)[2]; /* (equalities) of the rows of points and of those that turn, of
+                                    those that join links */
   arena memory;
 } scene_constants;
 

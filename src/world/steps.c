@@ -107,8 +107,6 @@ abut_status forces_of_pairs(const stepping *s, abut_status (*put)(const stepping
   return width ? put(s, width) : ABUT_SUCCESS;
 }
 
-/* Writes the outputs that describe the beginning of the last step, while its tree and its answers
- * are there. */
 /* Adds up what the contacts of items push with, on links and of pairs. */
 static abut_status show_pushes(const stepping *s)
 {
@@ -122,6 +120,8 @@ static abut_status show_pushes(const stepping *s)
                 ARG_INT(w->pair_normals != NULL), OF(s, OUT_PAIR_NORMALS), ARG_INT(s->count));
 }
 
+/* Writes the outputs that describe the beginning of the last step, while its tree and its answers
+ * are there. */
 static abut_status show_all(const stepping *s)
 {
   const abut_worlds *w = s->call->worlds;

@@ -277,21 +277,19 @@ static void put_coupling(const scene_constants *c, const world_sizes *n, const e
   ints[EQUALITY_TREE] = tree_of_coordinate(n, m, ints[EQUALITY_A]);
 }
 
-static void put_joined(const scene_constants *c, const world_sizes *n, const equality *e,
-                       double places[2][7], int *ints, double *row, const scene_tables *m)
+static void put_joined(const world_sizes *n, const equality *e, double places[2][7],
+                       const double weights[2], int *ints, double *row, const scene_tables *m)
 {
-  double turns = 0.0;
   ints[EQUALITY_A] = e->of[0];
   ints[EQUALITY_B] = e->of[1];
   for (int side = 0; side < 2; ++side) {
     const int link = e->of[side];
     const int tree = link == WORLD ? -1 : m->ints[n->at_links + LINK_INTS * link + LINK_TREE];
-    turns += link == WORLD ? 0.0 : c->turn_invweight[link];
     ints[EQUALITY_TREE] = tree >= 0 ? tree : ints[EQUALITY_TREE];
     memcpy(row + (side ? EQUALITY_PLACE_B : EQUALITY_PLACE_A), places[side], sizeof places[side]);
   }
-  row[EQUALITY_WEIGHT] = tables_weight(c, e->of);
-  row[EQUALITY_TURN_WEIGHT] = turns;
+  row[EQUALITY_WEIGHT] = weights[0];
+  row[EQUALITY_TURN_WEIGHT] = weights[1];
   row[EQUALITY_TORQUE] = e->torque_scale;
 }
 
@@ -311,7 +309,7 @@ static void put_equalities(const scene_def *s, const scene_constants *c, const w
     if (couples(e)) {
       put_coupling(c, n, e, ints, row, m, &end);
     } else {
-      put_joined(c, n, e, c->places[i], ints, row, m);
+      put_joined(n, e, c->places[i], c->equality_weights[i], ints, row, m);
     }
   }
 }

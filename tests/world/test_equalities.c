@@ -137,6 +137,65 @@ static void tells(void)
   play_close(&p);
 }
 
+/* Wheels that turn about their centres of mass have inverse weights of 0; the rows' own stand in
+ * for them. Two that are joined at their rims begin to turn against each other as that allows. */
+static void turns_wheels(const char *law, const char *damping)
+{
+  char links[512], settings[64];
+  play p;
+  snprintf(settings, sizeof settings, "\"contact_model\": \"%s\",", law);
+  snprintf(links, sizeof links,
+           "{\"joint\": {\"type\": \"hinge\"%s}, " SOLID
+           "}, {\"position\": [0.2, 0, 0], \"joint\": {\"type\": \"hinge\"%s}, " SOLID "}",
+           damping, damping);
+  open_text(&p, settings, links,
+            "\"equalities\": [{\"kind\": \"connect\", \"a\": 0, \"b\": 1, \"position_a\": [0.1, 0, "
+            "0], " SOFT "}]");
+  play_set_v(&p, 0, 0, 0.5);
+  play_set_v(&p, 0, 1, -0.5);
+  play_step(&p, 50);
+  CHECK(p.status[0] == 0);
+  for (size_t i = 0; i < 2; ++i) {
+    const double speed = fabs(play_v(&p, 0, i));
+    check(speed > 0.4 && speed < 0.5 + near(1e-12, 1e-6), "a wheel turns by %.9g", speed);
+  }
+  check_near("the wheels' speeds together", play_v(&p, 0, 0) + play_v(&p, 0, 1), 0.0,
+             near(1e-10, 1e-5));
+  play_close(&p);
+}
+
+/* A tendon's spring has the energy of a joint's that does the same. */
+static void keeps_energy(void)
+{
+  static const char *const links[2] = {
+    "{\"joint\": {\"type\": \"slide\", \"stiffness\": 50}, " SOLID "}",
+    "{\"joint\": {\"type\": \"slide\"}, " SOLID "}"};
+  static double q[WORLDS] = {0.3, -0.2, 0.1, 0.0, 0.5}, v[WORLDS] = {1.0};
+  double energy[2][2 * WORLDS];
+  if (precision != ABUT_FLOAT64) {
+    return;
+  }
+  for (int i = 0; i < 2; ++i) {
+    play p;
+    open_text(
+      &p, "\"gravity\": [0, 0, 0],", links[i],
+      i ? "\"tendons\": [{\"joints\": [{\"joint\": 0, \"coefficient\": 0.5}], \"stiffness\": "
+          "200}]"
+        : "\"actuators\": []");
+    abut_worlds w = abut_default_worlds();
+    w.count = WORLDS;
+    w.q = q;
+    w.v = v;
+    w.energy = energy[i];
+    REQUIRE_OK(abut_step_worlds(p.scene, &w));
+    play_close(&p);
+  }
+  for (int i = 0; i < WORLDS; ++i) {
+    check_near("a tendon's energy", energy[1][2 * i + 1], 25.0 * q[i] * q[i], 1e-14);
+    check_near("a joint's energy", energy[0][2 * i + 1], 25.0 * q[i] * q[i], 1e-14);
+  }
+}
+
 /* Trees that equalities join count as one, whose degrees of freedom are bounded. */
 static void refuses_large(void)
 {
@@ -172,12 +231,15 @@ int main(int argc, char **argv)
     const char *law = i ? "lcp" : "cone";
     hangs(law, "\"kind\": \"connect\", \"a\": 0");
     hangs(law, "\"kind\": \"weld\", \"a\": 0");
+    turns_wheels(law, "");
+    turns_wheels(law, ", \"damping\": 0.001");
   }
   follows();
   pulls(0.04, 0.0);
   pulls(0.2, 0.2);
   pulls(-0.4, -0.4);
   tells();
+  keeps_energy();
   refuses_large();
   return finish_context(context);
 }

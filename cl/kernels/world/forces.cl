@@ -115,21 +115,30 @@ static void actuator_push(const world_block *b, GLOBAL const world_sizes *n, GLO
   }
 }
 
-// Returns the force of a tendon along its length: that of its spring, which rests between two
-// lengths, and of its damper. *stiffness is 0 where it rests.
+// Returns how far a tendon's length is below or above the lengths between which its spring rests,
+// 0 where it rests.
+static num tendon_off(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                      GLOBAL const real *reals, int i, GLOBAL const real *q)
+{
+  GLOBAL const real *own = reals + n->at_tendon_reals + TENDON_REALS * i;
+  const num length = coordinate_sum(b, n, ints, reals, i, q, n->nq, MEMBER_Q);
+  const num low = n_shift(length, -own[TENDON_LOW]), high = n_shift(length, -own[TENDON_HIGH]);
+  const n_mask below = n_value(low)<n_plain(R(0.0)), above = n_value(high)> n_plain(R(0.0));
+  return n_select(below, low, n_select(above, high, n_lit(R(0.0))));
+}
+
+// Returns the force of a tendon along its length, that of its spring and of its damper. *stiffness
+// is 0 where the spring rests.
 static num tendon_force(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, int i, GLOBAL const real *q, GLOBAL const real *v,
                         num *stiffness)
 {
   GLOBAL const real *own = reals + n->at_tendon_reals + TENDON_REALS * i;
-  const num length = coordinate_sum(b, n, ints, reals, i, q, n->nq, MEMBER_Q),
+  const num off = tendon_off(b, n, ints, reals, i, q),
             speed = coordinate_sum(b, n, ints, reals, i, v, n->nv, MEMBER_V);
-  const num low = n_shift(length, -own[TENDON_LOW]), high = n_shift(length, -own[TENDON_HIGH]);
-  const num none = n_lit(R(0.0));
-  const n_mask below = n_value(low)<n_plain(R(0.0)), above = n_value(high)> n_plain(R(0.0));
-  const num off = n_select(below, low, n_select(above, high, none));
-  *stiffness = n_select(below, n_lit(own[TENDON_STIFFNESS]),
-                        n_select(above, n_lit(own[TENDON_STIFFNESS]), none));
+  const n_mask below = n_value(off)<n_plain(R(0.0)), above = n_value(off)> n_plain(R(0.0));
+  const num stiff = n_lit(own[TENDON_STIFFNESS]);
+  *stiffness = n_select(below, stiff, n_select(above, stiff, n_lit(R(0.0))));
   return n_smad(off, -own[TENDON_STIFFNESS], n_scale(speed, -own[TENDON_DAMPING]));
 }
 

@@ -74,7 +74,7 @@ KERNEL void world_poses(GLOBAL const world_sizes *n, GLOBAL real *scratch, GLOBA
 
 // ---- energy and momentum ----
 
-// Returns the energy of joints' springs.
+// Returns the energy of springs of joints and tendons.
 static num spring_energy(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *q)
 {
@@ -90,6 +90,11 @@ static num spring_energy(const world_block *b, GLOBAL const world_sizes *n, GLOB
       const num s = n_shift(row_get(b, q, n->nq, l.q), -own[LINK_REST]);
       sum = n_smad(n_mul(s, s), R(0.5) * stiffness, sum);
     }
+  }
+  for (int i = 0; i < n->tendons; ++i) {
+    const num off = tendon_off(b, n, ints, reals, i, q);
+    sum = n_smad(n_mul(off, off),
+                 R(0.5) * reals[n->at_tendon_reals + TENDON_REALS * i + TENDON_STIFFNESS], sum);
   }
   return sum;
 }
