@@ -306,8 +306,8 @@ def check_controls(folder, scene):
     alone = Server(path, folder / "motor.npz")  # without controls forces are not known, which the page says
     page = json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', alone.ask()[2].decode(), re.S)[1])
     made = answer_of(alone.contacts({"frame": 290, "threshold": 0.05})[2])
-    assert "actuators" in page["unforced"] and "pushed" not in page and made["count"] and not made["force"] and not made["pushes"]
-    assert "does not hold the controls" in alone.end(signal.SIGINT)
+    assert "the scene has controls" in page["unforced"] and "pushed" not in page and made["count"] and not made["force"] and not made["pushes"]
+    assert "does not hold the scene's controls" in alone.end(signal.SIGINT)
     pushes = {}
     for name in ("driven", "idle"):
         world = Server(path, folder / "motor.npz", "--controls", folder / f"{name}.npz")
