@@ -80,6 +80,7 @@ class Scene(Owner):
     Errors: abut.Error with file, line and cause.
 
     nq, nv, nu              positions, velocities, controls of a world
+    moved                   how many links controls move
     links, pairs, contacts  how many there are, pairs that are listed; contacts: slots of these together, of springs
                             one a pair
     bodies, candidates      see there; how many candidates, kinds of these and trees of links there are: candidate_count,
@@ -122,6 +123,7 @@ class Scene(Owner):
         self.nq: int = info.nq
         self.nv: int = info.nv
         self.nu: int = info.nu
+        self.moved: int = info.moved
         self.timestep: float = info.timestep
         self.parameters: int = info.parameters
         self.kinds: int = info.kinds

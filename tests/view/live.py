@@ -110,6 +110,11 @@ def request_of(row, **more):
     return {"pose1": row[:7], "pose2": row[7:], **more}
 
 
+def page_of(server):
+    """The object of the page."""
+    return json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', server.ask()[2].decode(), re.S)[1])
+
+
 def check_who_may_ask(server):
     status, headers, page = server.ask()
     assert status == 200 and b"@LIVE@" not in page and b'"live":{' in page
@@ -262,7 +267,7 @@ def check_world(folder):
     path.write_text(json.dumps(scene))
     run("simulate", path, "--steps", "300", "--record", "100", "--contacts", "-o", folder / "drop.npz", "-q")
     world = Server(path, folder / "drop.npz")
-    page = json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', world.ask()[2].decode(), re.S)[1])
+    page = page_of(world)
     assert page["scene"] and page["frames"] == 4 and page["pairs"] == [] and len(page["layouts"]) == len(page["live"]["smoothing"]) > 1
     frame, kept = 3, read_npz(folder / "drop.npz", "contact_p")[0]
     data = world.contacts({"frame": frame, "threshold": 0.05})[2]
@@ -304,7 +309,7 @@ def check_controls(folder, scene):
     run("simulate", path, "--controls", folder / "driven.npz", "-o", folder / "motor.npz", "-q")
     v, (_, _, nv) = read_npz(folder / "motor.npz", "v")
     alone = Server(path, folder / "motor.npz")  # without controls forces are not known, which the page says
-    page = json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', alone.ask()[2].decode(), re.S)[1])
+    page = page_of(alone)
     made = answer_of(alone.contacts({"frame": 290, "threshold": 0.05})[2])
     assert "the scene has controls" in page["unforced"] and "pushed" not in page and made["count"] and not made["force"] and not made["pushes"]
     assert "does not hold the scene's controls" in alone.end(signal.SIGINT)
@@ -325,6 +330,28 @@ def check_controls(folder, scene):
         z.writestr("u.npy", npy([[float("nan")]], (1, 1)))
     assert "nan" in run("view", path, folder / "motor.npz", "--controls", folder / "nan.npz", code=2)
     assert "--controls is of a scene" in run("view", BOX, BOX, "--controls", folder / "idle.npz", code=2)
+
+
+def check_moved(folder):
+    """A scene with moved links is served without forces, which are not known where the page shows these links, be there controls or not."""
+    path, steps = folder / "moved.scene.json", 20
+    path.write_text(json.dumps({"links": [{"name": "floor", "bodies": [{"plane": [2, 2]}]}, {"name": "hand", "position": [0, 0, 0.5], "joint": {"type": "moved"}},
+                                          {"name": "box", "position": [0, 0, 0.059], "density": 500, "joint": {"type": "free"}, "bodies": [{"box": [0.1, 0.08, 0.06]}]}],
+                                "pairs": [{"a": "floor", "b": "box"}]}))
+    with zipfile.ZipFile(folder / "hand.npz", "w") as z:
+        z.writestr("u.npy", npy([[0.01 * k, 0.0, 0.0, 0.0, 0.0, 0.0] for k in range(steps)], (steps, 1, 6)))
+    run("simulate", path, "--controls", folder / "hand.npz", "-o", folder / "moved.npz", "-q")
+    for more in ((), ("--controls", folder / "hand.npz")):
+        world = Server(path, folder / "moved.npz", *more)
+        assert "the scene has moved links" in page_of(world)["unforced"] and "pushed" not in page_of(world)
+        status, _, data = world.contacts({"frame": 10, "threshold": 0.05})
+        assert status == 200, data
+        made = answer_of(data)
+        assert made["count"] and not made["force"] and not made["pushes"]
+        status, _, data = world.contacts({"curves": [0, steps], "threshold": 0.05, "contact": [made["candidate"][0], made["slot"][0]]})
+        assert status == 200 and len(curves_of(data)) == 4, data
+        said = world.end(signal.SIGINT)
+        assert "the scene has moved links: forces are not shown" in said and "rror" not in said, said
 
 
 def check_gradient(server):
@@ -395,8 +422,7 @@ def check_served(folder):
                         (("--open", "-o", folder / "x.html", "--poses", folder / "poses.npy"), "--open is of a server"), (("--index", "1"), "there is no pose 1")):
         assert text in run("view", BOX, BOX, *words, code=2), words
     server = Server(BOX, BOX, "--poses", folder / "poses.npy", "--index", "1", "--port", "18420")
-    page = server.ask()[2].decode()
-    smoothing = json.loads(json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', page, re.S)[1])["live"]["smoothing"][0])
+    smoothing = json.loads(page_of(server)["live"]["smoothing"][0])
     check_who_may_ask(server)
     check_bad_requests(server, smoothing)
     check_contacts(server, folder, smoothing)
@@ -407,13 +433,14 @@ def check_served(folder):
     check_open(folder)
     other = Server(BOX, BOX, "--port", str(server.port), "-q")
     assert other.port > server.port and other.token != server.token
-    lone = json.loads(re.search(r'<script type="application/json" id="object">(.*?)</script>', other.ask()[2].decode(), re.S)[1])
+    lone = page_of(other)
     assert lone["frames"] == 1
     assert "rror" not in other.end(signal.SIGTERM)
     idle = socket.create_connection(("127.0.0.1", server.port), 30)  # which says nothing, and does not keep it
     assert "rror" not in server.end(signal.SIGINT)
     idle.close()
     check_world(folder)
+    check_moved(folder)
 
 
 def main():

@@ -254,6 +254,23 @@ static exit_code read_controls(view *v, const double *time, size_t count)
   return EXIT_GOOD;
 }
 
+/* Warns where forces are not known, and returns whether it did. The page shows moved links where
+ * the scene states them, and a step would have them elsewhere. */
+static bool warn_forces(const view *v)
+{
+  if (v->info.moved) {
+    warn("%s: the scene has moved links: forces are not shown, also with --controls",
+         v->o->operands[0]);
+    return true;
+  }
+  if (v->info.nu && !v->o->value[OPTION_CONTROLS]) {
+    warn("%s does not hold the scene's controls: forces are not shown without --controls",
+         v->states.path);
+    return true;
+  }
+  return false;
+}
+
 static exit_code read_states(view *v)
 {
   const void *time = NULL;
@@ -276,8 +293,7 @@ static exit_code read_states(view *v)
   snprintf(what, sizeof what, "the scene has %zu positions a world", v->info.nq);
   CLI_TRY(take_world(v, "q", count, v->info.nq, what, &v->q));
   CLI_TRY(take_world(v, "energy", count, 2, "kinetic and potential of each state", &v->energy));
-  if (!v->info.nu || v->o->value[OPTION_CONTROLS]) { /* else forces are not known: states do not
-                                                        hold controls */
+  if (!warn_forces(v)) { /* without velocities neither the page nor its server has forces */
     snprintf(what, sizeof what, "the scene has %zu velocities a world", v->info.nv);
     CLI_TRY(take_world(v, "v", count, v->info.nv, what, &v->v));
   }
@@ -285,10 +301,6 @@ static exit_code read_states(view *v)
     inputs_numbers(&v->states, "time", 1, &v->rows, "one of each state", ABUT_FLOAT64, &time));
   CLI_TRY(check_times(v, time));
   CLI_TRY(v->o->value[OPTION_CONTROLS] ? read_controls(v, time, count) : EXIT_GOOD);
-  if (v->info.nu && !v->o->value[OPTION_CONTROLS]) {
-    warn("%s does not hold the scene's controls: forces are not shown without --controls",
-         v->states.path);
-  }
   warn_states(v);
   v->page.time = time;
   v->page.energy = v->energy;
