@@ -232,19 +232,22 @@ ABUT_API abut_status abut_find_contacts_by(abut_scene scene, const abut_pair *pa
  *
  * - q, v, u: real (count, nq), (count, nv), (count, nu) host memory, where the step begins, and
  *   controls; v or u NULL: 0
- * - items, list: what abut_find_contacts gave for the same q
+ * - items, list: what abut_find_contacts gave for the same q; both NULL: single contacts' forces
+ *   are not wanted
  * - forces: real (list->count, 3) [N], on the first body of the contact's candidate, along the
  *   world's axes; the other body has the opposite. NaN where it is not known: in worlds that
  *   stop (ABUT_WORLD_STOPS), and of all contacts of a scene whose candidates have together more
  *   than 2^24 slots
- * - constraint: real (count, nv) J' lambda, as abut_worlds has it; NULL: not wanted
+ * - pushes: real (count, links, 3) [N], what all contacts push each link with, and the links that
+ *   hang on it, together, along the world's axes. NaN in worlds that stop, and of springs between
+ *   clouds for links without a free joint. NULL: not wanted
  * - status: (count) bits ABUT_WORLD_*; NULL: not wanted
  * Errors: those of abut_step_worlds; ABUT_ERROR_ARGUMENT, also of scenes whose contacts are
- * given or springs, and for controls that move links. */
+ * given, and with a list for springs between clouds and for controls that move links. */
 ABUT_API abut_status abut_find_contact_forces(abut_scene scene, size_t count, const void *q,
                                               const void *v, const void *u, const abut_items *items,
-                                              const abut_compact *list, void *forces,
-                                              void *constraint, uint32_t *status);
+                                              const abut_compact *list, void *forces, void *pushes,
+                                              uint32_t *status);
 
 /* Looks for what is suspicious in a scene: dampers and springs of joints and actuators with which
  * speeds grow from step to step, and the longest step that holds; and where pairs are automatic,

@@ -25,9 +25,8 @@ typedef struct scene_page {
   size_t placed_count;
   reals positions;            /* (placed_count, nq) q of these in the context's precision */
   reals velocities, controls; /* (placed_count, ...) */
-  reals pushes;               /* (placed_count, nv) J' lambda */
+  reals pushes;               /* (placed_count, links, 3) */
   reals single;               /* (list.count, 3) of each contact, on the first body of its pair */
-  uint32_t *status;           /* (placed_count) */
   float *forces;              /* (count, links, 3) */
   abut_items items;
   abut_compact list;
@@ -271,31 +270,17 @@ static abut_status take_rows(const scene_page *s, const double *from, size_t wid
   return ABUT_SUCCESS;
 }
 
-/* One step from each frame, of which forces are wanted alone. */
+/* One step from each frame, of which only forces are wanted. */
 static abut_status step_frames(scene_page *s, bool contacts)
 {
-  const size_t nv = (size_t)s->scene->constants.nv, count = s->placed_count,
-               size = s->positions.size;
-  abut_worlds w = abut_default_worlds();
-  void *memory = NULL;
-  TRY(take_rows(s, s->options->v, nv, &s->velocities));
+  const size_t count = s->placed_count, size = s->positions.size;
+  TRY(take_rows(s, s->options->v, (size_t)s->scene->constants.nv, &s->velocities));
   TRY(take_rows(s, s->options->u, scene_control_count(&s->scene->def), &s->controls));
-  TRY(reals_create(&s->pushes, count * nv, size));
+  TRY(reals_create(&s->pushes, 3 * count * s->scene->def.link_count, size));
   TRY(reals_create(&s->single, 3 * s->list.count, size));
-  TRY(allocate(&memory, count, sizeof *s->status));
-  s->status = memory;
-  if (contacts) {
-    return abut_find_contact_forces(s->handle, count, s->positions.data, s->velocities.data,
-                                    s->controls.data, &s->items, &s->list, s->single.data,
-                                    s->pushes.data, s->status);
-  }
-  w.count = count;
-  w.q = s->positions.data;
-  w.v = s->velocities.data;
-  w.u = s->controls.data;
-  w.constraint = s->pushes.data;
-  w.status = s->status;
-  return abut_step_worlds(s->handle, &w);
+  return abut_find_contact_forces(s->handle, count, s->positions.data, s->velocities.data,
+                                  s->controls.data, contacts ? &s->items : NULL,
+                                  contacts ? &s->list : NULL, s->single.data, s->pushes.data, NULL);
 }
 
 /* A float of 12 binary digits: the others would not be seen, and make half of what a page takes. */
@@ -330,15 +315,15 @@ static abut_status add_centres(page *p, const scene_page *s)
   return ABUT_SUCCESS;
 }
 
-/* The first three of J' lambda of a free joint are a force along the world's axes: that of the
- * contacts of the link and of all that hangs on it. NaN of other links, and of frames from which no
- * step was possible. */
+/* What contacts push each link of a free joint with, and all that hangs on it. J' lambda of such a
+ * joint would have forces of equality constraints, too. NaN of other links, and of frames from
+ * which no step was possible. */
 static abut_status add_forces(page *p, scene_page *s, bool contacts)
 {
   const scene_def *def = &s->scene->def;
-  const size_t nv = (size_t)s->scene->constants.nv, numbers = 3 * def->link_count;
+  const size_t numbers = 3 * def->link_count;
   void *memory = NULL;
-  if (why_unforced(s) || !s->placed_count || !nv) {
+  if (why_unforced(s) || !s->placed_count || !s->scene->constants.nv) {
     return ABUT_SUCCESS;
   }
   TRY(step_frames(s, contacts));
@@ -349,11 +334,9 @@ static abut_status add_forces(page *p, scene_page *s, bool contacts)
     s->forces[i] = NAN;
   }
   for (size_t i = 0; i < s->placed_count; ++i) {
-    for (size_t link = 0; link < def->link_count && !(s->status[i] & ABUT_WORLD_STOPS); ++link) {
-      const size_t from = i * nv + (size_t)s->scene->constants.vadr[link];
-      float *to = s->forces + s->placed[i] * numbers + 3 * link;
-      for (size_t k = 0; k < 3 && JOINT_IS_OF_WORLD(def->links[link].joint.type); ++k) {
-        to[k] = (float)reals_get(&s->pushes, from + k);
+    for (size_t k = 0; k < numbers; ++k) {
+      if (JOINT_IS_OF_WORLD(def->links[k / 3].joint.type)) {
+        s->forces[s->placed[i] * numbers + k] = (float)reals_get(&s->pushes, i * numbers + k);
       }
     }
   }
@@ -390,7 +373,7 @@ static abut_status add_candidates(page *p, scene_page *s, json_t *layouts, json_
   return page_add(p, "candidates", PAGE_U32, def->pair_count, 3, s->candidates);
 }
 
-/* Where the velocities of links of free joints begin, which are those whose forces are shown; -1 of
+/* Where an answer's pushes have those of links of free joints, whose forces are shown; -1 of
  * others. */
 static abut_status add_pushed(page *p, const scene_page *s)
 {
@@ -399,7 +382,7 @@ static abut_status add_pushed(page *p, const scene_page *s)
   TRY(page_set(p->root, "pushed", pushed));
   for (size_t i = 0; i < def->link_count; ++i) {
     const bool is_free = JOINT_IS_OF_WORLD(def->links[i].joint.type);
-    TRY(append(pushed, json_integer(is_free ? (json_int_t)s->scene->constants.vadr[i] : -1)));
+    TRY(append(pushed, json_integer(is_free ? 3 * (json_int_t)i : -1)));
   }
   return add_centres(p, s);
 }
@@ -532,7 +515,6 @@ abut_status abut_format_scene_page(abut_scene handle_, size_t count, const doubl
   free(s.controls.data);
   free(s.pushes.data);
   free(s.single.data);
-  free(s.status);
   free(s.forces);
   free(s.frame);
   free(s.pair);

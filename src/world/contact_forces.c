@@ -1,5 +1,5 @@
-/* What single contacts push with: one step from a state, whose multipliers are told contact by
- * contact. */
+/* What single contacts push with, and all together on links: one step from a state, whose
+ * multipliers are told contact by contact. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
@@ -21,26 +21,26 @@ typedef struct forces_call {
   size_t *first;      /* (candidates) where the slots of each begin */
   const abut_items *items;
   const abut_compact *list;
-  reals forces; /* (list->count, 3) */
-  void *constraint;
+  reals forces;     /* (list->count, 3) */
+  reals pushes;     /* (count, links, 3); NULL: not wanted */
   uint32_t *status; /* (count) */
 } forces_call;
 
 static abut_status check(const loaded_scene *s, const abut_items *items, const abut_compact *list,
                          const void *q, size_t count, const void *forces)
 {
-  if (!items || !list || (list->count && (!forces || !list->pose || !list->slot))) {
+  if (!items != !list || (list && list->count && (!forces || !list->pose || !list->slot))) {
     return fail(ABUT_ERROR_ARGUMENT,
                 "forces of contacts need the contacts, and a place for the answer");
   }
   if (count && s->constants.nq && !q) {
     return fail(ABUT_ERROR_ARGUMENT, "forces of contacts need positions");
   }
-  if (s->given || !s->def.law->drawable) {
+  if (s->given || (list && !s->def.law->drawable)) {
     return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no list of them",
                 s->given ? "given" : "springs");
   }
-  for (size_t i = 0; i < list->count; ++i) {
+  for (size_t i = 0; list && i < list->count; ++i) {
     const size_t item = list->pose[i];
     if (item >= items->count || items->items[3 * item] >= count ||
         items->candidates[item] >= s->def.pair_count) {
@@ -71,7 +71,15 @@ static const void *row_of(const void *all, size_t row, size_t width, size_t size
   return all ? (const char *)all + row * width * size : NULL;
 }
 
-static abut_status step_rows(const forces_call *c, size_t first, size_t count, void *multipliers)
+/* Numbers of a world from which its pushes are found: those of each link, or of laws that do not
+ * have them J' lambda, which a free joint has of its link and of what hangs on it. */
+static size_t pushes_width(const loaded_scene *s)
+{
+  return s->def.law->pushes ? 6 * s->def.link_count : (size_t)s->constants.nv;
+}
+
+static abut_status step_rows(const forces_call *c, size_t first, size_t count, void *multipliers,
+                             void *pushes)
 {
   const loaded_scene *s = c->scene;
   const size_t nq = (size_t)s->constants.nq, nv = (size_t)s->constants.nv;
@@ -85,7 +93,8 @@ static abut_status step_rows(const forces_call *c, size_t first, size_t count, v
   w.v = c->v ? row_of(c->v, first, nv, c->size) : v.data;
   w.u = row_of(c->u, first, scene_control_count(&s->def), c->size);
   w.multipliers = multipliers;
-  w.constraint = (void *)(uintptr_t)row_of(c->constraint, first, nv, c->size);
+  w.link_forces = s->def.law->pushes ? pushes : NULL;
+  w.constraint = s->def.law->pushes ? NULL : pushes;
   w.status = c->status + first;
   const abut_status status = step_worlds(c->scene, &w, true);
   free(v.data);
@@ -100,7 +109,7 @@ static bool has_row(const loaded_scene *s, size_t candidate, size_t slot)
 
 static void take_forces(forces_call *c, size_t first, size_t count, const reals *rows)
 {
-  for (size_t i = 0; i < c->list->count; ++i) {
+  for (size_t i = 0; c->list && i < c->list->count; ++i) {
     const size_t item = c->list->pose[i], world = c->items->items[3 * item],
                  candidate = c->items->candidates[item];
     if (world < first || world >= first + count) {
@@ -115,24 +124,73 @@ static void take_forces(forces_call *c, size_t first, size_t count, const reals 
   }
 }
 
+/* Number k of what contacts push a link with by itself. */
+static double push_of(const loaded_scene *s, const reals *rows, size_t row, size_t link, size_t k)
+{
+  const size_t at = row * pushes_width(s);
+  if (s->def.law->pushes) {
+    return reals_get(rows, at + 6 * link + k);
+  }
+  return JOINT_IS_OF_WORLD(s->def.links[link].joint.type)
+           ? reals_get(rows, at + (size_t)s->constants.vadr[link] + k)
+           : (double)NAN;
+}
+
+/* Adds those of each link to its parent's, the last links first, since parents come before them. */
+static void add_pushes_up(const scene_def *s, reals *pushes, size_t world)
+{
+  const size_t first = 3 * s->link_count * world;
+  for (size_t link = s->link_count; link-- > 0;) {
+    const int parent = s->links[link].parent;
+    for (size_t k = 0; k < 3 && parent != WORLD; ++k) {
+      const size_t to = first + 3 * (size_t)parent + k;
+      reals_set(pushes, to, reals_get(pushes, to) + reals_get(pushes, first + 3 * link + k));
+    }
+  }
+}
+
+static void take_pushes(forces_call *c, size_t first, size_t count, const reals *rows)
+{
+  const loaded_scene *s = c->scene;
+  const size_t numbers = 3 * s->def.link_count;
+  for (size_t row = 0; row < count; ++row) {
+    const bool known = !(c->status[first + row] & ABUT_WORLD_STOPS);
+    for (size_t i = 0; i < numbers; ++i) {
+      reals_set(&c->pushes, (first + row) * numbers + i,
+                known ? push_of(s, rows, row, i / 3, i % 3) : (double)NAN);
+    }
+    if (s->def.law->pushes) {
+      add_pushes_up(&s->def, &c->pushes, first + row);
+    }
+  }
+}
+
 static abut_status find_forces(forces_call *c)
 {
   abut_status status = ABUT_SUCCESS;
-  TRY(count_slots(c));
+  TRY(c->list ? count_slots(c) : ABUT_SUCCESS);
   const size_t row = 3 * c->slots * c->size, fit = row ? ROWS_BYTES / row : c->count,
                most = fit ? fit : 1;
-  reals rows = {.size = c->size};
+  const size_t together = most < c->count ? most : c->count;
+  reals rows = {.size = c->size}, pushes = {.size = c->size};
   if (c->slots) {
-    TRY(reals_create(&rows, 3 * c->slots * (most < c->count ? most : c->count), c->size));
+    TRY(reals_create(&rows, 3 * c->slots * together, c->size));
+  }
+  if (c->pushes.data) {
+    status = reals_create(&pushes, pushes_width(c->scene) * together, c->size);
   }
   for (size_t first = 0; first < c->count && status == ABUT_SUCCESS; first += most) {
     const size_t count = most < c->count - first ? most : c->count - first;
-    status = step_rows(c, first, count, rows.data);
+    status = step_rows(c, first, count, rows.data, pushes.data);
     if (status == ABUT_SUCCESS) {
       take_forces(c, first, count, &rows);
     }
+    if (status == ABUT_SUCCESS && pushes.data) {
+      take_pushes(c, first, count, &pushes);
+    }
   }
   free(rows.data);
+  free(pushes.data);
   return status;
 }
 
@@ -157,7 +215,7 @@ static abut_status check_moved(const loaded_scene *s, const void *u, size_t coun
 
 abut_status abut_find_contact_forces(abut_scene handle_, size_t count, const void *q, const void *v,
                                      const void *u, const abut_items *items,
-                                     const abut_compact *list, void *forces, void *constraint,
+                                     const abut_compact *list, void *forces, void *pushes,
                                      uint32_t *status)
 {
   ENTER(scene_pool, handle_);
@@ -167,7 +225,7 @@ abut_status abut_find_contact_forces(abut_scene handle_, size_t count, const voi
     return ABUT_ERROR_HANDLE;
   }
   TRY(check(s, items, list, q, count, forces));
-  TRY(check_moved(s, u, count));
+  TRY(list ? check_moved(s, u, count) : ABUT_SUCCESS);
   const size_t size = context_real_bytes(s->context);
   forces_call c = {.scene = s,
                    .q = q,
@@ -177,8 +235,8 @@ abut_status abut_find_contact_forces(abut_scene handle_, size_t count, const voi
                    .size = size,
                    .items = items,
                    .list = list,
-                   .forces = {forces, 3 * list->count, size},
-                   .constraint = constraint,
+                   .forces = {forces, list ? 3 * list->count : 0, size},
+                   .pushes = {pushes, 3 * s->def.link_count * count, size},
                    .status = status};
   if (!status) {
     TRY(allocate(&memory, count, sizeof *status));

@@ -4,6 +4,7 @@
 What it answers is compared with what `abut contacts` writes for the same poses and smoothing, to the bit.
 """
 import array
+import base64
 import concurrent.futures
 import http.client
 import json
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 
 ABUT, ASSETS, KIND = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
 BOX = str(ASSETS / "box.body.json")
@@ -86,7 +88,7 @@ def answer_of(data):
     """An answer of contacts; of a world `contacts` are kinds of another smoothing."""
     magic, version, count, *layout = struct.unpack_from("<4sII9I", data)
     flags, pushes = struct.unpack_from("<II", data, 48)
-    assert magic == b"abut" and version == 3
+    assert magic == b"abut" and version == 4
     at, out = 136, {"count": count, "contacts": layout[0], "flags": flags, "numbers": struct.unpack_from("<4d", data, 56),
                     "gradient": struct.unpack_from("<6d", data, 88)}
     candidates, forces = count if flags & 2 else 0, 3 * count if flags & 4 else 0
@@ -101,7 +103,7 @@ def answer_of(data):
 
 def curves_of(data):
     magic, version, count, rows = struct.unpack_from("<4s3I", data)
-    assert magic == b"abut" and version == 3 and len(data) == 16 + 4 * rows * count
+    assert magic == b"abut" and version == 4 and len(data) == 16 + 4 * rows * count
     values = array.array("f", data[16:])
     return [list(values[k * count:(k + 1) * count]) for k in range(rows)]
 
@@ -316,7 +318,8 @@ def check_controls(folder, scene):
     pushes = {}
     for name in ("driven", "idle"):
         world = Server(path, folder / "motor.npz", "--controls", folder / f"{name}.npz")
-        pushes[name] = [answer_of(world.contacts({"frame": k, "threshold": 0.05})[2])["pushes"] for k in range(250, steps, 5)]
+        box = next(at for at in page_of(world)["pushed"] if at >= 0)
+        pushes[name] = [answer_of(world.contacts({"frame": k, "threshold": 0.05})[2])["pushes"][box:box + 3] for k in range(250, steps, 5)]
         world.end(signal.SIGINT)
     for k, push in zip(range(250, steps, 5), pushes["driven"]):
         for i in range(3):
@@ -352,6 +355,37 @@ def check_moved(folder):
         assert status == 200 and len(curves_of(data)) == 4, data
         said = world.end(signal.SIGINT)
         assert "the scene has moved links: forces are not shown" in said and "rror" not in said, said
+
+
+def array_of(path, name):
+    """The float32 numbers of an array of a page in a file, one behind the other: rows lie as planes of their bytes."""
+    text = path.read_text()
+    page, packed = (re.search(rf'id="{element}">(.*?)</script>', text, re.S)[1] for element in ("object", "arrays"))
+    a, data = json.loads(page)["arrays"][name], zlib.decompress(base64.b64decode(packed), -15)
+    rows, width = a["rows"], 4 * a["columns"]
+    assert a["type"] == "f4"
+    return array.array("f", b"".join(data[a["at"] + i:a["at"] + width * rows:rows] for i in range(rows)))
+
+
+def check_welded(folder):
+    """What a weld holds in the air is pushed by no contact, and what rests, with what hangs on it by a hinge, by its weight."""
+    box = {"density": 500, "bodies": [{"box": [0.1, 0.08, 0.06]}]}
+    weight, path = 500 * 0.2 * 0.16 * 0.12 * 9.81, folder / "welded.scene.json"
+    path.write_text(json.dumps({
+        "links": [{"name": "floor", "bodies": [{"plane": [2, 2]}]}, {"name": "held", "position": [0, 0, 2], "joint": {"type": "free"}, **box},
+                  {"name": "resting", "position": [0, 0, 0.06], "joint": {"type": "free"}, **box},
+                  {"name": "hinged", "parent": "resting", "position": [0.3, 0, 0], "joint": {"type": "hinge", "position": [-0.15, 0, 0], "axis": [0, 1, 0]}, **box}],
+        "pairs": [{"a": "floor", "b": name} for name in ("held", "resting", "hinged")], "equalities": [{"kind": "weld", "a": "held"}]}))
+    run("simulate", path, "--steps", "400", "--record", "400", "-o", folder / "welded.npz", "-q")
+    run("view", path, folder / "welded.npz", "-o", folder / "welded.html", "-q")
+    world = Server(path, folder / "welded.npz")
+    page, frame = page_of(world), 1
+    softer = {k: {**json.loads(text), "edges": [3, 3]} for k, text in enumerate(page["live"]["smoothing"])}
+    asked = [{"frame": frame, "threshold": 0.05, **more} for more in ({}, {"smoothing": softer})]
+    for pushes, first in [(answer_of(world.contacts(request)[2])["pushes"], page["pushed"]) for request in asked] + [(array_of(folder / "welded.html", "forces")[12 * frame:], [0, 3, 6, 9])]:
+        assert list(pushes[first[1]:first[1] + 3]) == [0.0] * 3, pushes
+        assert all(abs(pushes[first[2] + k] - (2 * weight if k == 2 else 0.0)) < 5e-3 * weight for k in range(3)), (pushes, weight)
+    world.end(signal.SIGINT)
 
 
 def check_gradient(server):
@@ -441,6 +475,7 @@ def check_served(folder):
     idle.close()
     check_world(folder)
     check_moved(folder)
+    check_welded(folder)
 
 
 def main():

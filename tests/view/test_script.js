@@ -40,16 +40,16 @@ const read = {slot: [7, 9], feature: [1, 0xffffffff, 3, 4], p: [1, 2, 3, 4, 5, 6
 
 function readsPairs() {
   const layout = [40, 8, 9, 12, 13, 0, 8, 17, 29], {contactsOf} = readers({});
-  const made = plain(contactsOf({frame: 5, body: {reduction: 'energy'}}, buffer(words([3, 2, ...layout, 1, 0]), reals([-0.5, 1.5, 2, 3, 1, 2, 3, 4, 5, 6]), ...two)));
+  const made = plain(contactsOf({frame: 5, body: {reduction: 'energy'}}, buffer(words([4, 2, ...layout, 1, 0]), reals([-0.5, 1.5, 2, 3, 1, 2, 3, 4, 5, 6]), ...two)));
   for (const [name, numbers] of Object.entries({...read, layout, frame: 5, none: 0xffffffff, numbers: [-0.5, 1.5, 2, 3], descent: [-1, -2, -3, -4, -5, -6]}))
     assert.deepStrictEqual(made[name], numbers, name);
   assert.ok(!('pair' in made || 'force' in made || 'pushes' in made || 'layouts' in made));
-  assert.throws(() => contactsOf({body: {}}, buffer(words([4, 0, ...layout, 0, 0]), reals(Array(10).fill(0)))), /version 4/);
+  assert.throws(() => contactsOf({body: {}}, buffer(words([5, 0, ...layout, 0, 0]), reals(Array(10).fill(0)))), /version 5/);
 }
 
 function readsWorlds() {
   const kinds = [[0, 9, 8, 7, 6, 5, 4, 3, 2, 1], [3, 1, 2, 3, 4, 5, 6, 7, 8, 9]];
-  const made = plain(readers({scene: true}).contactsOf({frame: 0, body: {}}, buffer(words([3, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 6, 4]), reals([-0.5, 1.5, 0, 0, 0, 0, 0, 0, 0, 0]),
+  const made = plain(readers({scene: true}).contactsOf({frame: 0, body: {}}, buffer(words([4, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 6, 4]), reals([-0.5, 1.5, 0, 0, 0, 0, 0, 0, 0, 0]),
     ...two, words([2, 0]), floats([1, 0, 0, 0, 2, 0]), floats([9, 8, 7, 6]), words(kinds.flat()))));
   const layouts = {0: kinds[0].slice(1), 3: kinds[1].slice(1)};
   for (const [name, numbers] of Object.entries({...read, pair: [2, 0], force: [1, 0, 0, 0, 2, 0], pushes: [9, 8, 7, 6], layouts, descent: null}))
@@ -58,7 +58,7 @@ function readsWorlds() {
 }
 
 function readsCurves() {
-  const {count, rows} = readers({}).curvesOf(buffer(words([3, 3, 2]), floats([1, 2, 3, 4, 5, 6])));
+  const {count, rows} = readers({}).curvesOf(buffer(words([4, 3, 2]), floats([1, 2, 3, 4, 5, 6])));
   assert.deepStrictEqual([count, rows.map(row => [...row])], [3, [[1, 2, 3], [4, 5, 6]]]);
 }
 

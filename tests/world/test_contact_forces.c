@@ -46,7 +46,7 @@ static void write_scene(const char *model, const double g[3], bool automatic, bo
 typedef struct found {
   abut_items items;
   abut_compact list;
-  void *forces, *constraint;
+  void *forces, *pushes;
   uint32_t status[WORLDS];
   double sums[3][3][3]; /* of world 0, on a body by another: links */
 } found;
@@ -57,10 +57,10 @@ static void find(const play *p, found *f)
   f->list = (abut_compact){.threshold = 0.0, .grows = true};
   REQUIRE_OK(abut_find_contacts(p->scene, p->q, WORLDS, &f->items, &f->list));
   f->forces = calloc(3 * f->list.count, sizeof(double));
-  f->constraint = calloc(WORLDS * p->info.nv, sizeof(double));
-  REQUIRE(f->list.count && f->forces && f->constraint);
+  f->pushes = calloc(WORLDS * p->info.links * 3, sizeof(double));
+  REQUIRE(f->list.count && f->forces && f->pushes);
   REQUIRE_OK(abut_find_contact_forces(p->scene, WORLDS, p->q, p->v, NULL, &f->items, &f->list,
-                                      f->forces, f->constraint, f->status));
+                                      f->forces, f->pushes, f->status));
   for (size_t i = 0; i < f->list.count; ++i) {
     const uint32_t *item = f->items.items + 3 * f->list.pose[i];
     for (size_t k = 0; k < 3 && item[0] == 0; ++k) { /* each link has one body, of its number */
@@ -76,7 +76,7 @@ static void release(found *f)
   abut_free_items(&f->items);
   abut_free_compact(&f->list);
   free(f->forces);
-  free(f->constraint);
+  free(f->pushes);
 }
 
 /* The force on a box by all others. */
@@ -85,7 +85,7 @@ static double on_box(const found *f, size_t link, size_t k)
   return f->sums[link][0][k] + f->sums[link][1][k] + f->sums[link][2][k];
 }
 
-/* What contacts push each box with is J' lambda of its free joint, and what its momentum changes by
+/* What single contacts push each box with adds up to its push, and to what its momentum changes by
  * in a step but for gravity. */
 static void check_sums(const play *p, const found *f, const double g[3], double most)
 {
@@ -102,7 +102,7 @@ static void check_sums(const play *p, const found *f, const double g[3], double 
       const size_t at = 6 * (link - 1) + k;
       const double gain =
         (real_at(next, precision, at) - real_at(p->v, precision, at)) / p->info.timestep - g[k];
-      CHECK_NEAR(on_box(f, link, k), real_at(f->constraint, precision, at), most);
+      CHECK_NEAR(on_box(f, link, k), real_at(f->pushes, precision, 3 * link + k), most);
       CHECK_NEAR(on_box(f, link, k), MASS * gain,
                  precision == ABUT_FLOAT64 ? most : 1e-2 * MASS * 9.81);
     }
@@ -206,6 +206,50 @@ static void test_sliding(abut_context c, const char *model)
   play_close(&p);
 }
 
+/* A box that a weld holds in the air is pushed by no contact. One that rests is pushed by what it
+ * and the box that hangs on it by a hinge weigh, and that one by what is its own. By springs only
+ * the free links of worlds of clouds have pushes. */
+static void test_pushes(abut_context c, const char *settings, bool welded, bool clouds)
+{
+  static const char box[] = "\"density\": 500, \"bodies\": [{\"box\": [0.1, 0.08, 0.06]}]";
+  enum { LINKS = 4 };
+  const double weight = MASS * 9.81;
+  char text[ROOM];
+  void *pushes = calloc((size_t)WORLDS * LINKS * 3, sizeof(double));
+  play p;
+  const int used =
+    snprintf(text, ROOM,
+             "{%s, \"gravity\": [0, 0, -9.81], \"links\": [{\"bodies\": [{\"plane\": [2, 2]}]}, "
+             "{\"position\": [0, 0, 2], \"joint\": {\"type\": \"free\"}, %s}, "
+             "{\"position\": [0, 0, 0.06], \"joint\": {\"type\": \"free\"}, %s}, "
+             "{\"parent\": 2, \"position\": [0.3, 0, 0], \"joint\": {\"type\": \"hinge\", "
+             "\"position\": [-0.15, 0, 0], \"axis\": [0, 1, 0]}, %s}], "
+             "\"pairs\": [{\"a\": 0, \"b\": 1}, {\"a\": 0, \"b\": 2}, {\"a\": 0, \"b\": 3}]%s}",
+             settings, box, box, box,
+             welded ? ", \"equalities\": [{\"kind\": \"weld\", \"a\": 1}]" : "");
+  REQUIRE(pushes && used > 0 && used < ROOM);
+  play_open_text(&p, c, precision, text, WORLDS);
+  play_step(&p, 300);
+  play_set_q(&p, 1, 0, NAN); /* a world that stops */
+  REQUIRE_OK(
+    abut_find_contact_forces(p.scene, WORLDS, p.q, p.v, NULL, NULL, NULL, NULL, pushes, NULL));
+  for (size_t k = 0; k < 3; ++k) {
+    const double up = k == 2 ? weight : 0.0, own = real_at(pushes, precision, 9 + k);
+    CHECK(real_at(pushes, precision, 3 + k) == 0.0);
+    CHECK_NEAR(real_at(pushes, precision, 6 + k), 2.0 * up, 1e-2 * weight);
+    if (clouds) {
+      CHECK(isnan(own));
+    } else {
+      CHECK_NEAR(own, up, 1e-2 * weight);
+    }
+  }
+  for (size_t i = 0; i < (size_t)LINKS * 3; ++i) {
+    CHECK(isnan(real_at(pushes, precision, 3 * LINKS + i)));
+  }
+  play_close(&p);
+  free(pushes);
+}
+
 static void test_refused(abut_context c)
 {
   static const double g[3] = {0.0, 0.0, -9.81};
@@ -256,6 +300,10 @@ int main(int argc, char **argv)
   }
   test_sliding(c, "cone");
   test_sliding(c, "lcp");
+  test_pushes(c, "\"contact_model\": \"cone\"", true, false);
+  test_pushes(c, "\"contact_model\": \"lcp\"", true, false);
+  test_pushes(c, "\"contact_model\": \"spring\"", false, false);
+  test_pushes(c, "\"contact_model\": \"spring\", \"clouds\": true", false, true);
   test_refused(c);
   return finish_context(c);
 }

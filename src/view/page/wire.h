@@ -40,7 +40,7 @@
 /* ---- answers, little-endian ---- */
 
 #define WIRE_MAGIC "abut"
-#define WIRE_VERSION 3
+#define WIRE_VERSION 4
 
 /* Numbers of 32 bits behind the magic, by name and count: of contacts, and of curves, whose rows of
  * float32 follow. */

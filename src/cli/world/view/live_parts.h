@@ -48,7 +48,7 @@ typedef struct frame_answer {
   const uint32_t *candidates; /* (list->count) of a world; NULL */
   const float *forces;        /* (list->count, 3) of a world, on the first body of each
                                  contact's candidate; NULL: not known */
-  const float *pushes;        /* (push_count) J' lambda; NULL */
+  const float *pushes;        /* (push_count) of a world: (links, 3); NULL */
   size_t push_count;
   const uint32_t *kinds; /* (kind_count, KIND_WHOLES) of a world: kinds of another
                             smoothing, and their pairs' layouts; NULL */

@@ -20,8 +20,7 @@ typedef struct world_contacts {
   abut_items items;
   abut_compact list;
   uint32_t *candidates;   /* (list.count) */
-  float *forces, *pushes; /* (list.count, 3), (placed, nv); NULL: not known */
-  uint32_t *status;       /* (placed) of the step that these are of */
+  float *forces, *pushes; /* (list.count, 3), (placed, links, 3); NULL: not known */
   uint32_t *kinds;        /* (kind_count, KIND_WHOLES) */
   size_t kind_count;
 } world_contacts;
@@ -143,7 +142,6 @@ static void forget(world_contacts *c)
   free(c->candidates);
   free(c->forces);
   free(c->pushes);
-  free(c->status);
   free(c->kinds);
   *c = (world_contacts){0};
 }
@@ -210,39 +208,24 @@ static bool are_own(const live *l, const world_contacts *c)
   return l->kinds > 0;
 }
 
-/* What contacts push with in a step from each frame: single ones by the scene's own smoothing
- * alone, with which the step is made. Where there is no step there are no forces. */
+/* What contacts push with in a step from each frame: single ones only by the scene's own smoothing,
+ * with which the step is made. Where there is no step there are no forces. */
 static bool find_forces(const live *l, world_contacts *c, answer *out)
 {
-  const size_t nv = l->info.nv;
-  if (!l->v || !c->placed || !nv) {
+  if (!l->v || !c->placed || !l->info.nv) {
     return true;
   }
   const bool single = are_own(l, c);
-  c->pushes = reals_for(c->placed, nv);
-  c->status = calloc(c->placed, sizeof *c->status);
+  c->pushes = reals_for(c->placed, 3 * l->info.links);
   c->forces = single ? reals_for(c->list.count, 3) : NULL;
-  if (!c->pushes || !c->status || (single && !c->forces)) {
+  if (!c->pushes || (single && !c->forces)) {
     answer_text(out, FAILED, "no memory for forces");
     return false;
   }
-  abut_worlds w = abut_default_worlds();
-  w.count = c->placed;
-  w.q = c->q;
-  w.v = c->v;
-  w.u = c->u;
-  w.constraint = c->pushes;
-  w.status = c->status;
-  if (answer_error(out, single ? abut_find_contact_forces(l->links, c->placed, c->q, c->v, c->u,
-                                                          &c->items, &c->list, c->forces, c->pushes,
-                                                          c->status)
-                               : abut_step_worlds(l->links, &w))) {
-    return false;
-  }
-  for (size_t i = 0; i < c->placed * nv; ++i) {
-    c->pushes[i] = c->status[i / nv] & ABUT_WORLD_STOPS ? NAN : c->pushes[i];
-  }
-  return true;
+  return !answer_error(out,
+                       abut_find_contact_forces(l->links, c->placed, c->q, c->v, c->u,
+                                                single ? &c->items : NULL, single ? &c->list : NULL,
+                                                c->forces, c->pushes, NULL));
 }
 
 /* ---- curves ---- */
@@ -397,7 +380,7 @@ static void answer_world_frame(const live *l, const request *r, world_contacts *
                                     .candidates = c->candidates,
                                     .forces = c->forces,
                                     .pushes = c->pushes,
-                                    .push_count = c->pushes ? l->info.nv : 0});
+                                    .push_count = c->pushes ? 3 * l->info.links : 0});
 }
 
 void world_compute(live *l, const request *r, answer *out)
