@@ -145,14 +145,15 @@ static void add_joint(tree *t, size_t i)
   }
 }
 
-/* Finds the column of a link's Jacobian, the velocity of its centre of mass and its angular
- * velocity, for a degree of freedom that moves it. */
-static void column(const tree *t, size_t link, int dof, double linear[3], double angular[3])
+/* Finds the column of the Jacobian of a point that a degree of freedom moves: its velocity, and the
+ * angular velocity of what it is on. */
+static void column(const tree *t, const double point[3], int dof, double linear[3],
+                   double angular[3])
 {
   const motion *m = &t->dofs[dof];
   double arm[3];
   for (int k = 0; k < 3; ++k) {
-    arm[k] = t->centre[link][k] - m->anchor[k];
+    arm[k] = point[k] - m->anchor[k];
     angular[k] = m->turns ? m->axis[k] : 0.0;
     linear[k] = m->axis[k];
   }
@@ -189,7 +190,7 @@ static void add_link(tree *t, size_t i)
   for (int a = 0; a < by.count; ++a) {
     double arm2 = 0.0;
     const motion *d = &t->dofs[by.of[a]];
-    column(t, i, by.of[a], linear[a], angular[a]);
+    column(t, t->centre[i], by.of[a], linear[a], angular[a]);
     for (int k = 0; k < 3; ++k) {
       momentum[k] = dot(m->inertia + 3 * k, angular[a]);
     }
@@ -300,7 +301,7 @@ static double weight_of_link(const tree *t, size_t i, const double *l, bool turn
     clear_row(t, which);
     for (int a = 0; a < by.count; ++a) {
       double linear[3], angular[3];
-      column(t, i, by.of[a], linear, angular);
+      column(t, t->centre[i], by.of[a], linear, angular);
       t->row[by.of[a]] = turns ? angular[k] : linear[k];
     }
     sum += weight(t, l, which, t->row) / 3.0;
@@ -350,7 +351,6 @@ static void weigh(const tree *t, const double *l)
   for (size_t i = 0; i < t->s->link_count; ++i) {
     const int dofs = joint_dofs(t->s->links[i].joint.type);
     t->c->link_invweight[i] = weight_of_link(t, i, l, false);
-    t->c->turn_invweight[i] = weight_of_link(t, i, l, true);
     for (int k = JOINT_MOVES(t->s->links[i].joint.type) % 3; k + 2 < dofs; k += 3) {
       average(t->c->dof_invweight, t->c->vadr[i] + k, 3);
     }
@@ -418,16 +418,9 @@ static void add_rates(const tree *t, int link, const double point[3], bool turns
   }
   const movers by = movers_of(t, (size_t)link);
   for (int a = 0; a < by.count; ++a) {
-    const motion *m = &t->dofs[by.of[a]];
-    double arm[3], along[3];
-    for (int i = 0; i < 3; ++i) {
-      arm[i] = point[i] - m->anchor[i];
-      along[i] = m->axis[i];
-    }
-    if (m->turns) {
-      cross(m->axis, arm, along);
-    }
-    t->row[by.of[a]] += sign * (turns ? (m->turns ? m->axis[k] : 0.0) : along[k]);
+    double linear[3], angular[3];
+    column(t, point, by.of[a], linear, angular);
+    t->row[by.of[a]] += sign * (turns ? angular[k] : linear[k]);
   }
 }
 
@@ -462,11 +455,10 @@ static void weigh_equality(const tree *t, size_t i, const double *l)
 {
   const equality *e = &t->s->equalities[i];
   for (int turns = 0; turns < 2; ++turns) {
-    const double *of = turns ? t->c->turn_invweight : t->c->link_invweight;
     double *out = &t->c->equality_weights[i][turns];
     *out = 0.0;
     for (int side = 0; side < 2; ++side) {
-      *out += e->of[side] == WORLD ? 0.0 : of[e->of[side]];
+      *out += e->of[side] == WORLD ? 0.0 : weight_of_link(t, (size_t)e->of[side], l, turns);
     }
     const double rows = weight_of_rows(t, e, t->c->places[i], turns, l);
     *out = *out < WEAK_SHARE * rows ? rows : *out;
@@ -562,8 +554,6 @@ static abut_status make_room(const scene_def *s, scene_constants *c)
   c->link_invweight = at;
   TRY(arena_allocate(&c->memory, &at, nv, sizeof *c->dof_invweight));
   c->dof_invweight = at;
-  TRY(arena_allocate(&c->memory, &at, links, sizeof *c->turn_invweight));
-  c->turn_invweight = at;
   TRY(arena_allocate(&c->memory, &at, s->tendon_count + 1, sizeof *c->tendon_invweight));
   c->tendon_invweight = at;
   TRY(arena_allocate(&c->memory, &at, s->tendon_count + 1, sizeof *c->tendon_start));

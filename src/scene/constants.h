@@ -21,8 +21,7 @@ typedef struct scene_constants {
   double *dof_invweight;    /* (nv) the diagonal of M^-1 at q0; the three of a ball have their mean,
                                and so have either three of a free joint, since their axes are
                                arbitrary */
-  double *turn_invweight;   /* (links) the same of the link's angular velocity */
-  double *tendon_invweight; /* (tendons) of its length */
+  double *tendon_invweight; /* (tendons) j M^-1 j' of its coefficients j */
   double *tendon_start;     /* (tendons) its length at q0 */
   double (*places)[2][7];   /* (equalities) where either side is on its link, of those that join
                                links: a position and a quaternion */
