@@ -61,6 +61,14 @@ KERNEL void world_item_pushes(GLOBAL const world_sizes *n, GLOBAL const int *int
   push_put(&sums, ROW(pushes, item, PUSH_REALS));
 }
 
+// Adds three numbers, which all lanes have, to a row.
+static void add_part(GLOBAL real *to, vec3_r x)
+{
+  to[0] += lane_first(x.x);
+  to[1] += lane_first(x.y);
+  to[2] += lane_first(x.z);
+}
+
 // One work-item adds up the hard contacts of one world.
 KERNEL void world_hard_pushes(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                               GLOBAL const real *contacts, GLOBAL const int *items,
@@ -90,13 +98,8 @@ KERNEL void world_hard_pushes(GLOBAL const world_sizes *n, GLOBAL const real *re
     const vec3_r p = make_r(lane_lit(c.row[CONTACT_POINT * c.plane]),
                             lane_lit(c.row[(CONTACT_POINT + 1) * c.plane]),
                             lane_lit(c.row[(CONTACT_POINT + 2) * c.plane]));
-    const vec3_r moment = cross3_r(p, force);
-    to[0] += lane_first(moment.x);
-    to[1] += lane_first(moment.y);
-    to[2] += lane_first(moment.z);
-    to[3] += lane_first(force.x);
-    to[4] += lane_first(force.y);
-    to[5] += lane_first(force.z);
+    add_part(to, cross3_r(p, force));
+    add_part(to + 3, force);
     to[PUSH_NORMAL] += along[0] / reals[WORLD_STEP];
   }
 }
@@ -134,14 +137,6 @@ static vec3_r link_middle(const world_one *o, GLOBAL const world_sizes *n, GLOBA
 {
   GLOBAL const real *com = reals + n->at_link_reals + LINK_REALS * link + LINK_COM;
   return FN(quaternion_rotate)(one_quaternion(o, n->at_quaternion + 4 * link), real3(com));
-}
-
-// Adds three numbers, which all lanes have, to a row.
-static void add_part(GLOBAL real *to, vec3_r x)
-{
-  to[0] += lane_first(x.x);
-  to[1] += lane_first(x.y);
-  to[2] += lane_first(x.z);
 }
 
 // Adds the wrench `by` (moment, force) about c, times `sign`, to the force on a link and its moment
