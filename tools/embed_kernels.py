@@ -58,11 +58,11 @@ def listed(source):
     """The text with the arguments that kernels have for each output (geometry/outputs.h) written out: their number is
     read off the text."""
     table = dict.fromkeys(re.findall(r"\bOUTPUT\((\w+), [A-Z]\w*, \d+\)", source))
+    written = {}
     for name, macro in re.findall(r"^#define (OUTPUT_\w+) CONTACT_OUTPUTS\((\w+), AND_COMMA\)$", source, flags=re.M):
         form = re.search(rf"^#define {macro}\(member, id, reals\) (.*)$", source, flags=re.M)[1]
-        arguments = ", ".join(re.sub(r"\bmember(##)?", member, form) for member in table)
-        source = re.sub(rf"(?<!#define )\b{name}\b", arguments, source)
-    return source
+        written[name] = ", ".join(re.sub(r"\bmember(##)?", member, form) for member in table)
+    return re.sub(r"(?<!#define )\bOUTPUT_\w+", lambda found: written.get(found[0], found[0]), source)
 
 
 def source_of(root, module):
