@@ -225,7 +225,9 @@ typedef struct world_sizes {
 // how far below a contact's point, against its normal, its force acts: half of the margin, 0 of
 // given contacts
 #define GROUP_MIDDLE (GROUP_BALLS + 2 * BALL_REALS + 8)
-#define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 9)
+// how far from their links' origins the spheres of both bodies reach together
+#define GROUP_SPAN (GROUP_BALLS + 2 * BALL_REALS + 9)
+#define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 10)
 // Of a tendon: its spring pulls where the tendon's length is below or above what it rests at.
 #define TENDON_STIFFNESS 0
 #define TENDON_DAMPING 1

@@ -378,12 +378,13 @@ static void bound_groups(const world_sizes *n, scene_tables *m)
   to[WORLD_HALF_LEAST] = HALF_UNKNOWN;
   to[WORLD_REACH_MOST] = 0.0;
   for (int i = 0; i < n->groups; ++i) {
-    const double *row = m->reals + n->at_group_reals + GROUP_REALS * i, half = row[GROUP_HALF];
-    double reach = 0.0;
+    double *row = m->reals + n->at_group_reals + GROUP_REALS * i, reach = 0.0;
+    const double half = row[GROUP_HALF];
     for (int side = 0; side < 2; ++side) {
       const double *ball = row + GROUP_BALLS + BALL_REALS * side;
       reach += hypot(hypot(ball[0], ball[1]), ball[2]) + ball[3];
     }
+    row[GROUP_SPAN] = reach;
     if (half > 0.0) {
       to[WORLD_HALF_LEAST] = fmin(to[WORLD_HALF_LEAST], half);
       to[WORLD_REACH_MOST] = fmax(to[WORLD_REACH_MOST], reach);

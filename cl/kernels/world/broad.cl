@@ -175,7 +175,7 @@ static int broad_apart(const broad_place *a, GLOBAL const real *box, const broad
                       h[2] * real_abs(turn[2][i]);
     apart |= real_abs(t[i]) > reach + slack || real_abs(sweep_dot(way, b->axis[i])) > back + slack;
   }
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; !apart && i < 3; ++i) { // most are apart along their own axes
     const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
     for (int j = 0; j < 3; ++j) {
       const int j1 = (j + 1) % 3, j2 = (j + 2) % 3;

@@ -121,7 +121,7 @@ KERNEL void world_sweep_least(
   if (!meets || sweep_is_inside(&mesh[0], corners1, feature1[world], back) ||
       sweep_is_inside(&mesh[1], corners2, feature2[world], unit)) {
     const world_one o = one_at(scratch, n, world);
-    if (group_is_fast(n, ints, reals, &o, group)) {
+    if (group_is_fast(n, ints, reals, &o, group, REAL_BIG)) {
       status[world] |= WORLD_FAST;
       if (noted) {
         note_fast(n, ints, group, fast_links, world);

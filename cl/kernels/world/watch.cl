@@ -58,35 +58,25 @@ static watched_speeds speeds_of(GLOBAL const world_sizes *n, const world_one *o)
   return s;
 }
 
-// Returns how far from their links' origins a group's spheres reach, those of both bodies together.
-static real group_reach(GLOBAL const real *of)
+// Returns how far a group of that reach goes in a step of h seconds at most, by the speeds of all
+// links. Bodies meet within their spheres or between them, where these are no farther apart than
+// the way of the step, so that way <= h (2 move + turn (reach + way)).
+static real most_way(const watched_speeds *s, real h, real reach)
 {
-  real sum = R(0.0);
-  for (int side = 0; side < 2; ++side) {
-    GLOBAL const real *b = of + GROUP_BALLS + BALL_REALS * side;
-    sum += real_sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]) + b[3];
-  }
-  return sum;
-}
-
-// Says whether no group of that reach goes farther than `most` in a step of h seconds, by the
-// speeds of all links. Bodies meet within their spheres or between them, where these are no farther
-// apart than the way of the step, so that way <= h (2 move + turn (reach + way)).
-static int none_is_fast(const watched_speeds *s, real h, real reach, real most)
-{
-  return h * (R(2.0) * s->move + s->turn * reach) <= SPEED_SLACK * most * (R(1.0) - h * s->turn);
+  const real left = SPEED_SLACK * (R(1.0) - h * s->turn);
+  return left > R(0.0) ? h * (R(2.0) * s->move + s->turn * reach) / left : REAL_BIG;
 }
 
 // Says whether a group's bodies, where they are near enough to meet, go farther against each other
-// in a step than half of the thinner one is thick. Looked at are the velocities of their middles,
-// and those of what both have in the middle of where the spheres around them overlap, as a body
-// that turns meets others with its ends.
+// in a step than half of the thinner one is thick, which is no farther than `most`. Looked at are
+// the velocities of their middles, and those of what both have in the middle of where the spheres
+// around them overlap, as a body that turns meets others with its ends.
 static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                         GLOBAL const real *reals, const world_one *o, int group)
+                         GLOBAL const real *reals, const world_one *o, int group, real most)
 {
   GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
   GLOBAL const real *of = reals + n->at_group_reals + GROUP_REALS * group, *ball = of + GROUP_BALLS;
-  if (!(of[GROUP_HALF] > R(0.0))) {
+  if (most <= of[GROUP_HALF] || !(of[GROUP_HALF] > R(0.0))) {
     return 0;
   }
   const int link[2] = {g[GROUP_A], g[GROUP_B]};
@@ -96,10 +86,15 @@ static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints,
     GLOBAL const real *b = ball + BALL_REALS * side;
     at[side] =
       watched_place(n, o, link[side], make_r(lane_lit(b[0]), lane_lit(b[1]), lane_lit(b[2])));
-    v[side] = watched_velocity(n, o, link[side], at[side]);
   }
   const vec3_r between = sub3_r(at[1], at[0]);
   const real apart = watched_length(between);
+  if (apart >= radius[0] + radius[1] + most) {
+    return 0;
+  }
+  for (int side = 0; side < 2; ++side) {
+    v[side] = watched_velocity(n, o, link[side], at[side]);
+  }
   // The middle of the overlap is this share of the way from the first middle to the second.
   const real low = real_max(-radius[0], apart - radius[1]),
              high = real_min(radius[0], apart + radius[1]);
@@ -194,12 +189,11 @@ KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   }
   const world_one o = one_at(scratch, n, world);
   const watched_speeds speeds = speeds_of(n, &o);
-  const int slow =
-    none_is_fast(&speeds, reals[WORLD_STEP], reals[WORLD_REACH_MOST], reals[WORLD_HALF_LEAST]);
+  const int slow = most_way(&speeds, reals[WORLD_STEP], reals[WORLD_REACH_MOST]) <=
+                   reals[WORLD_HALF_LEAST];
   for (int i = 0; !sweeps && !slow && i < n->groups; ++i) {
-    GLOBAL const real *of = reals + n->at_group_reals + GROUP_REALS * i;
-    if (!none_is_fast(&speeds, reals[WORLD_STEP], group_reach(of), of[GROUP_HALF]) &&
-        group_is_fast(n, ints, reals, &o, i)) {
+    const real reach = (reals + n->at_group_reals + GROUP_REALS * i)[GROUP_SPAN];
+    if (group_is_fast(n, ints, reals, &o, i, most_way(&speeds, reals[WORLD_STEP], reach))) {
       found |= WORLD_FAST;
       if (noted) {
         note_fast(n, ints, i, fast_links, world);
