@@ -421,13 +421,13 @@ class Call:
         scene, worlds = self.scene, self.worlds
         check_names(wrt, SLOPES, "wrt")
         tails = self._tails()
+        given = ffi.new("void *[]", [
+            ffi.NULL if bars.get(name) is None else
+            ffi.cast("void *", self.input(bars[name], tails[name], name + "_bar")) for name in BARS])
         if bars.get("q") is not None:
             worlds.q_next = self.input(q, tails["q"], "q")
         if bars.get("q_record") is not None:
             worlds.q_record = self.input(q_record, tails["q_record"], "q_record")
-        given = ffi.new("void *[]", [
-            ffi.NULL if bars.get(name) is None else
-            ffi.cast("void *", self.input(bars[name], tails[name], name + "_bar")) for name in BARS])
         made = {name: np.zeros(self.rows.lead + self._tail(name), self.dtype) for name in wrt}
         found = ffi.new("void *[]", [
             ffi.cast("void *", self.place(made[name])) if name in made else ffi.NULL for name in SLOPES])

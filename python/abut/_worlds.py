@@ -433,8 +433,8 @@ class Scene(Owner):
                                     (..., links, 6), (..., candidates, 3) of what contacts push with there; soft contacts alone
         wrt      of "q", "v", "u" (also of controls), "mass_scale", "friction", "stiffness", "gravity",
                  "springs"; of contacts that are given, and of one step, also "p", "d", "n", "activity"
-        made     what step gave for the same; where it is None and q's cotangents need it, it is
-                 computed anew
+        made     what step gave for the same; where it is None and cotangents of quaternions need it, it
+                 is computed anew
         escape   of hard contacts: each step back may take those for open that descent would open, where
                  the gradient by v and u is larger so
         All else as of step. Gradients by q are by its numbers, a quaternion's orthogonal to it; map has
@@ -451,9 +451,12 @@ class Scene(Owner):
         options = {"w": w, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
                    "gravity": gravity, "springs": springs}
         call = Call(self, q, v, u, controls, steps, record, contacts, **options)
-        if made is None and not (q_bar is None and q_record_bar is None):
+        needs_end = self.nq != self.nv and not (q_bar is None and q_record_bar is None)
+        if made is None and needs_end:
             made = Call(self, q, v, u, controls, steps, record, contacts, **options).step()
-        return call.vjp(bars, wrt, made and made.q, made and made.q_record, escape)
+        # Without quaternions the end's numbers do not matter, and those of its cotangents stand for them.
+        ends = (q_bar, q_record_bar) if made is None else (made.q, made.q_record)
+        return call.vjp(bars, wrt, *ends, escape)
 
     def jvp(self, q: Array, v: Array, u: Array | None = None, *, controls: Array | None = None,
             w: Array | None = None, steps: int | None = None, record: int = 0,

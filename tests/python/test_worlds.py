@@ -477,6 +477,27 @@ def test_golden_gradients_of_rollouts(double, name):
     np.testing.assert_array_equal(again.v, g.v)
 
 
+def test_gradients_without_ends(double, tmp_path):
+    """Without quaternions a gradient needs no state at the end: it is the same to the bit, and no step is made for it. What has
+    the wrong shape is named."""
+    hinge = {"joint": {"type": "hinge", "axis": [0, 1, 0]}, "mass": 1, "inertia": np.eye(3).tolist()}
+    joints = ({"type": "hinge", "axis": [1, 0, 0]}, {"type": "free"})
+    for joint, more in zip(joints, (0, 1)):
+        path = worlds.write_scene(tmp_path, timestep=0.01, links=[hinge, {**hinge, "com": [0.1, 0, 0.2], "joint": joint}])
+        with abut.Scene(path, double) as scene:
+            q, v = scene.start() + 0.1, np.linspace(0.1, 1, scene.nv)
+            bars = {"q_bar": np.ones(scene.nq), "v_bar": np.ones(scene.nv), "q_record_bar": np.ones((2, scene.nq)), "record": 1}
+            made = scene.step(q, v, steps=2, record=1)
+            before = double.counters["launches"]
+            given = scene.vjp(q, v, steps=2, made=made, **bars)
+            middle = double.counters["launches"]
+            anew = scene.vjp(q, v, steps=2, **bars)
+            assert np.array_equal(given.q, anew.q) and np.array_equal(given.v, anew.v)
+            assert (double.counters["launches"] - middle > middle - before) == more
+            with pytest.raises(ValueError, match="q_bar"):
+                scene.vjp(q, v, q_bar=np.ones(scene.nq + 1))
+
+
 def test_gradients_by_numbers(double, tmp_path):
     """Against differences of the numbers given, quaternions of any length among them."""
     scene = abut.Scene(worlds.write_scene(tmp_path, **worlds.MIXED), double)
