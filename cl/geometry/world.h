@@ -69,7 +69,8 @@ typedef struct world_sizes {
   int at_back_mobility; // of each group the lower triangle of its mobility's cotangent, where
                         // that is there
   // where the solver's reals begin in a world's row of `work`
-  int at_axes_of, at_mass_of, at_vectors, at_row_terms, at_islands, at_room, at_panels, work;
+  int at_axes_of, at_mass_of, at_vectors, at_row_terms, at_islands, at_room, at_passes, at_panels,
+    work;
   int pooled; // 1 where panels lie in a pool of all worlds, whose size each step tells
   int slots;  // how many contacts a world has at most
 } world_sizes;
@@ -270,12 +271,11 @@ typedef struct world_sizes {
 // origin (xx, yy, zz, xy, xz, yz).
 #define COMPOSITE_NUMBERS 10
 
-// What Newton's method keeps of a world: of each degree of freedom its axis, where its joint is,
-// and 1 where it turns, else 0; vectors of nv numbers, two numbers of each row, and numbers of each
-// island, in the place of its least tree.
-#define AXIS_JOINT 3
-#define AXIS_TURNS 6
-#define AXIS_REALS 7
+// What Newton's method keeps of a world: of each degree of freedom the twist (turn, way) that it
+// gives to its link about the link's origin at a rate of 1, and where that origin is; vectors of nv
+// numbers, two numbers of each row, and numbers of each island, in the place of its least tree.
+#define AXIS_AT 6
+#define AXIS_REALS 9
 #define VECTOR_FREE 0
 #define VECTOR_ACC 1
 #define VECTOR_STEP 2
@@ -286,13 +286,22 @@ typedef struct world_sizes {
 #define VECTOR_ALONG 7            // M step, or acc - free
 #define VECTOR_HELD 8             // M free
 #define VECTORS 9
+// Of each link, on CPUs: its origin as seen from its parent's, its twist about its origin, what
+// contacts add up to on it and on those that follow it (kernels/world/passes.cl), and whether there
+// are any.
+#define PASS_ARM 0
+#define PASS_TWIST 3
+#define PASS_SUMS 9
+#define PASS_LOADED 36
+#define PASS_REALS 37
 // Of each of the world's entries: the twist of link a against link b of its group at an
-// acceleration, along a step, and what its contacts add up to (kernels/world/cost.cl), 27 numbers
-// at most.
+// acceleration, along a step, what its contacts add up to (kernels/world/cost.cl), 27 numbers at
+// most, and their friction.
 #define ENTRY_TWIST 0
 #define ENTRY_ALONG 6
 #define ENTRY_SUMS 12
-#define ENTRY_REALS 39
+#define ENTRY_FRICTION 39
+#define ENTRY_REALS 40
 // of springs at contacts an item has its wrench on body 1 in the place of these
 #define SPRING_SUMS 6
 // What an item's contacts add up to for who asks: a wrench on body 1 about the group's centre

@@ -553,11 +553,12 @@ static size_t lay_out_work(world_sizes *n, size_t lanes)
   size_t at = 0;
   n->pooled = n->newton && nv > PANEL_DOFS_MOST;
   n->at_axes_of = place_behind(&at, AXIS_REALS * nv);
-  n->at_mass_of = place_behind(&at, (size_t)n->blocks);
+  n->at_mass_of = place_behind(&at, (size_t)n->blocks + (lanes - 1) * nv);
   n->at_vectors = place_behind(&at, VECTORS * nv);
   n->at_row_terms = place_behind(&at, ROW_TERMS * (size_t)n->rows);
   n->at_islands = place_behind(&at, n->newton ? ISLAND_NUMBERS * trees : 0);
   n->at_room = place_behind(&at, n->newton ? PANEL_STRIDE(nv, lanes) : 0);
+  n->at_passes = place_behind(&at, n->newton ? PASS_REALS * (size_t)n->links : 0);
   n->at_panels =
     place_behind(&at, n->newton && !n->pooled ? PANELS_MOST(nv, (size_t)n->blocks, lanes) : 0);
   return at;

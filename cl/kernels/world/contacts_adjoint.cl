@@ -238,7 +238,8 @@ static void adjoint_block(const newton *s, const newton_group *g, const world_gr
   GLOBAL const real *soft = w->reals + GROUP_SOFT;
   const ilane there = lanes_before(first, g->count);
   const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0)), side = sides_of(g, first);
-  const contact_there at = contact_at(g, first, t->of[1]);
+  contact_there at;
+  contact_at(g, first, t->of[1], &at);
   const contact_block c = at.c;
   const contact_terms e = at.e;
   const lane chi = w->of.stiffness, friction = w->of.friction;
@@ -433,10 +434,14 @@ static int newton_at(newton *s, GLOBAL const real *q, GLOBAL const real *v,
   }
   start_mass(s);
   start_axes(s);
+#if WG == 1
+  start_passes(s);
+#endif
   start_rows(s, ROW(q, s->world, s->n->nq), ROW(v, s->world, nv));
   if (stopped) {
     newton_empty(s);
   }
+  start_entries(s);
   MEET;
   start_panels(s, ISLAND_AT_WORK);
   newton_constraint_force(s, newton_vector(s, VECTOR_ACC), ISLAND_AT_WORK, 1);

@@ -3,12 +3,6 @@
 // the relative twist of its links, so their terms are summed up in the six dimensions of that
 // twist, and taken to joints once a group.
 
-// The sums over a group's contacts: a wrench (moment, force), and the lower triangle of the (6, 6)
-// curvature by the twist.
-#define SUMS_WRENCH 6
-#define SUMS_BLOCK 21
-#define SUMS (SUMS_WRENCH + SUMS_BLOCK)
-
 // ---- an item's contacts ----
 
 // An item's group and contacts: `rows` (CONTACT_PLANES, plane), of which the first `count` are
@@ -17,7 +11,7 @@ typedef struct newton_group {
   GLOBAL const int *item, *ints;
   GLOBAL const real *rows;
   int plane, count;
-  vec3_r centre;
+  real centre[3];
   cone_of cone;
 } newton_group;
 
@@ -30,21 +24,34 @@ static newton_group bare_group(const newton *s, int item)
   g.plane = g.item[ITEM_PLANE];
   g.rows = s->contacts + (size_t)CONTACT_PLANES * g.item[ITEM_AT];
   g.count = g.item[ITEM_END];
-  g.centre = one_get3(&s->tree, s->n->at_origin + 3 * group_centre(g.ints));
+  for (int k = 0; k < 3; ++k) {
+    g.centre[k] = one_real(&s->tree, s->n->at_origin + 3 * group_centre(g.ints) + k);
+  }
   return g;
+}
+
+// Sets the cone of a group whose contacts have some friction.
+static void set_cone(const newton *s, newton_group *g, real friction)
+{
+  GLOBAL const real *reals = s->reals + s->n->at_group_reals + GROUP_REALS * g->item[ITEM_GROUP];
+  cone_of *c = &g->cone;
+  c->friction = friction;
+  c->root = lane_first(lane_sqrt(lane_lit(s->reals[WORLD_IMPRATIO])));
+  c->mu = friction / c->root;
+  c->length = lane_first(lane_sqrt(lane_lit(R(1.0) + c->mu * c->mu)));
+  c->tau = s->reals[WORLD_CONE_SMOOTHING];
+  c->kind = reals[GROUP_FLAT] != R(0.0) ? 2 : s->n->pyramidal ? 1 : 0;
+}
+
+static real group_friction(const newton *s, const newton_group *g)
+{
+  return lane_first(parameters_of(s->n, s->parameters, s->world, g->ints, s->shared).friction);
 }
 
 static newton_group newton_group_of(const newton *s, int item)
 {
   newton_group g = bare_group(s, item);
-  const pair_parameters p = parameters_of(s->n, s->parameters, s->world, g.ints, s->shared);
-  GLOBAL const real *reals = s->reals + s->n->at_group_reals + GROUP_REALS * g.item[ITEM_GROUP];
-  g.cone.friction = lane_first(p.friction);
-  g.cone.root = lane_first(lane_sqrt(lane_lit(s->reals[WORLD_IMPRATIO])));
-  g.cone.mu = g.cone.friction / g.cone.root;
-  g.cone.length = lane_first(lane_sqrt(lane_lit(R(1.0) + g.cone.mu * g.cone.mu)));
-  g.cone.tau = s->reals[WORLD_CONE_SMOOTHING];
-  g.cone.kind = reals[GROUP_FLAT] != R(0.0) ? 2 : s->n->pyramidal ? 1 : 0;
+  set_cone(s, &g, group_friction(s, &g));
   return g;
 }
 
@@ -62,37 +69,24 @@ static void group_column(const newton *s, const newton_group *g, int k, real out
   GLOBAL const real *axis = s->axes + AXIS_REALS * mover[MOVER_DOF];
   const real sign = (real)mover[MOVER_SIGN], x = sign * axis[0], y = sign * axis[1],
              z = sign * axis[2];
-  if (axis[AXIS_TURNS] == R(0.0)) {
-    out[0] = out[1] = out[2] = R(0.0);
-    out[3] = x;
-    out[4] = y;
-    out[5] = z;
-    return;
-  }
-  const real a = lane_first(g->centre.x) - axis[AXIS_JOINT],
-             b = lane_first(g->centre.y) - axis[AXIS_JOINT + 1];
-  const real c = lane_first(g->centre.z) - axis[AXIS_JOINT + 2];
+  const real a = g->centre[0] - axis[AXIS_AT], b = g->centre[1] - axis[AXIS_AT + 1];
+  const real c = g->centre[2] - axis[AXIS_AT + 2];
   out[0] = x;
   out[1] = y;
   out[2] = z;
-  out[3] = y * c - z * b;
-  out[4] = z * a - x * c;
-  out[5] = x * b - y * a;
+  out[3] = sign * axis[3] + (y * c - z * b);
+  out[4] = sign * axis[4] + (z * a - x * c);
+  out[5] = sign * axis[5] + (x * b - y * a);
 }
 
 // Writes the twist of link a against link b of a group where joints move by x (nv): X x.
 static void group_twist(const newton *s, const newton_group *g, GLOBAL const real *x, real out[6])
 {
-  for (int i = 0; i < 6; ++i) {
-    out[i] = R(0.0);
-  }
+  out[0] = out[1] = out[2] = out[3] = out[4] = out[5] = R(0.0);
   for (int k = 0; k < g->ints[GROUP_DOFS]; ++k) {
-    const real rate = x[mover_at(s, g, k)[MOVER_DOF]];
     real column[6];
     group_column(s, g, k, column);
-    for (int i = 0; i < 6; ++i) {
-      out[i] += column[i] * rate;
-    }
+    add6(out, column, x[mover_at(s, g, k)[MOVER_DOF]]);
   }
 }
 
@@ -125,28 +119,26 @@ static vec3_r select3(ilane mask, vec3_r v)
 
 // Reads the block of contacts that begins with `first`. Memory behind the last contact holds what
 // another world left there, so lanes behind it get zeros.
-static contact_block block_of(const newton_group *g, int first)
+static void block_of(const newton_group *g, int first, contact_block *c)
 {
   GLOBAL const real *row = g->rows + first;
   const int plane = g->plane;
-  contact_block c;
-  c.p = load3(row + CONTACT_POINT * plane, 0, plane);
+  c->p = load3(row + CONTACT_POINT * plane, 0, plane);
   for (int k = 0; k < 3; ++k) {
-    c.f[k] = load3(row + (CONTACT_FRAME + 3 * k) * plane, 0, plane);
-    c.ref[k] = load(row + (CONTACT_REFERENCE + k) * plane, 0);
+    c->f[k] = load3(row + (CONTACT_FRAME + 3 * k) * plane, 0, plane);
+    c->ref[k] = load(row + (CONTACT_REFERENCE + k) * plane, 0);
   }
-  c.d = load(row + CONTACT_D * plane, 0);
+  c->d = load(row + CONTACT_D * plane, 0);
   if (first + LANES > g->count) {
     const ilane mask = lanes_before(first, g->count);
     const lane zero = lane_lit(R(0.0));
-    c.p = select3(mask, c.p);
+    c->p = select3(mask, c->p);
     for (int k = 0; k < 3; ++k) {
-      c.f[k] = select3(mask, c.f[k]);
-      c.ref[k] = lane_select(mask, c.ref[k], zero);
+      c->f[k] = select3(mask, c->f[k]);
+      c->ref[k] = lane_select(mask, c->ref[k], zero);
     }
-    c.d = lane_select(mask, c.d, zero);
+    c->d = lane_select(mask, c->d, zero);
   }
-  return c;
 }
 
 // Writes the parts along their frames' rows of the velocities that a twist gives to the block's
@@ -169,16 +161,14 @@ typedef struct contact_there {
   contact_terms e;
 } contact_there;
 
-static contact_there contact_at(const newton_group *g, int first, const real t[6])
+static void contact_at(const newton_group *g, int first, const real t[6], contact_there *r)
 {
-  contact_there r;
-  r.c = block_of(g, first);
-  block_moves(&r.c, t, r.j);
+  block_of(g, first, &r->c);
+  block_moves(&r->c, t, r->j);
   for (int k = 0; k < 3; ++k) {
-    r.j[k] -= r.c.ref[k];
+    r->j[k] -= r->c.ref[k];
   }
-  terms_of(&g->cone, r.j, &r.e);
-  return r;
+  terms_of(&g->cone, r->j, &r->e);
 }
 
 // ---- what entries add up to ----
@@ -201,27 +191,60 @@ static GLOBAL real *entry_row(const newton *s, int entry)
   return s->sums + ENTRY_REALS * entry;
 }
 
+// Keeps the friction of each entry's group in its row.
+static void start_entries(const newton *s)
+{
+  for (int entry = s->team.item; entry < s->entry_count; entry += s->team.items) {
+    const newton_group g = bare_group(s, entry_item(s, entry));
+    entry_row(s, entry)[ENTRY_FRICTION] = group_friction(s, &g);
+  }
+}
+
+static newton_group entry_group(const newton *s, int entry, int item)
+{
+  newton_group g = bare_group(s, item);
+  set_cone(s, &g, entry_row(s, entry)[ENTRY_FRICTION]);
+  return g;
+}
+
+#if WG == 1
+// Writes the twist of a group of which link `lone` alone can move, and returns the sign with which
+// it is that link's.
+static real lone_twist(const newton *s, const newton_group *g, int lone, real out[6])
+{
+  const real sign = lone == g->ints[GROUP_A] ? R(1.0) : R(-1.0);
+  real twist[6];
+  get6(link_pass(s, lone) + PASS_TWIST, twist);
+  out[0] = out[1] = out[2] = out[3] = out[4] = out[5] = R(0.0);
+  add6(out, twist, sign);
+  return sign;
+}
+#endif
+
 // Writes, to `at` of their rows, the twists of the groups of entries whose islands are in one of
 // some states, where joints move by x (nv).
 static void entry_twists(const newton *s, int state, GLOBAL const real *x, int at)
 {
+#if WG == 1
+  pass_twists(s, state, x);
+#endif
   for (int entry = s->team.item; entry < s->entry_count; entry += s->team.items) {
     const int item = entry_at(s, entry, state);
     if (item >= 0) {
       const newton_group g = bare_group(s, item);
       real t[6];
-      group_twist(s, &g, x, t);
-      for (int i = 0; i < 6; ++i) {
-        entry_row(s, entry)[at + i] = t[i];
+#if WG == 1
+      const int lone = lone_link(s, g.ints);
+      if (lone >= 0) {
+        lone_twist(s, &g, lone, t);
+      } else {
+        group_twist(s, &g, x, t);
       }
+#else
+      group_twist(s, &g, x, t);
+#endif
+      put6(t, entry_row(s, entry) + at);
     }
-  }
-}
-
-static void entry_twist(const newton *s, int entry, int at, real out[6])
-{
-  for (int i = 0; i < 6; ++i) {
-    out[i] = entry_row(s, entry)[at + i];
   }
 }
 
@@ -267,7 +290,8 @@ static real group_cost(const newton_group *g, int first, int step, const real t[
 {
   lane sum = lane_lit(R(0.0));
   for (; first < g->count; first += step) {
-    const contact_there at = contact_at(g, first, t);
+    contact_there at;
+    contact_at(g, first, t, &at);
     sum += at.c.d * at.e.cost;
   }
   return lane_sum(sum);
@@ -280,9 +304,10 @@ static void group_slope(const newton_group *g, int first, int step, const real t
 {
   lane slope = lane_lit(R(0.0)), bend = slope;
   for (; first < g->count; first += step) {
-    const contact_block c = block_of(g, first);
+    contact_block c;
     contact_terms e;
     lane j[3], d[3];
+    block_of(g, first, &c);
     block_moves(&c, t, j);
     block_moves(&c, dt, d);
     for (int k = 0; k < 3; ++k) {
@@ -297,58 +322,67 @@ static void group_slope(const newton_group *g, int first, int step, const real t
   out[1] = lane_sum(bend);
 }
 
+// Adds W'GW of a block of contacts with second derivatives h to `out`.
+static void block_curvature(const contact_block *c, const lane h[6], real out[SUMS_BLOCK])
+{
+  // a row of W is the wrench of a frame's vector: its moment m about the centre, then itself
+  const vec3_r m[3] = {cross3_r(c->p, c->f[0]), cross3_r(c->p, c->f[1]), cross3_r(c->p, c->f[2])};
+  const lane g[6] = {c->d * h[0], c->d * h[1], c->d * h[2], c->d * h[3], c->d * h[4], c->d * h[5]};
+#define OVER_FRAME(v, i, k, l) mad3_r(v[0], g[i], mad3_r(v[1], g[k], scale3_r(v[2], g[l])))
+  const vec3_r gm[3] = {OVER_FRAME(m, 0, 1, 2), OVER_FRAME(m, 1, 3, 4), OVER_FRAME(m, 2, 4, 5)};
+  const vec3_r gf[3] = {OVER_FRAME(c->f, 0, 1, 2), OVER_FRAME(c->f, 1, 3, 4),
+                        OVER_FRAME(c->f, 2, 4, 5)};
+#undef OVER_FRAME
+#define OVER_ROWS(a, b, x, y) lane_sum(a[0].x *b[0].y + (a[1].x * b[1].y + a[2].x * b[2].y))
+  out[0] += OVER_ROWS(m, gm, x, x);
+  out[1] += OVER_ROWS(m, gm, y, x);
+  out[2] += OVER_ROWS(m, gm, y, y);
+  out[3] += OVER_ROWS(m, gm, z, x);
+  out[4] += OVER_ROWS(m, gm, z, y);
+  out[5] += OVER_ROWS(m, gm, z, z);
+  out[6] += OVER_ROWS(m, gf, x, x);
+  out[7] += OVER_ROWS(m, gf, y, x);
+  out[8] += OVER_ROWS(m, gf, z, x);
+  out[9] += OVER_ROWS(c->f, gf, x, x);
+  out[10] += OVER_ROWS(m, gf, x, y);
+  out[11] += OVER_ROWS(m, gf, y, y);
+  out[12] += OVER_ROWS(m, gf, z, y);
+  out[13] += OVER_ROWS(c->f, gf, y, x);
+  out[14] += OVER_ROWS(c->f, gf, y, y);
+  out[15] += OVER_ROWS(m, gf, x, z);
+  out[16] += OVER_ROWS(m, gf, y, z);
+  out[17] += OVER_ROWS(m, gf, z, z);
+  out[18] += OVER_ROWS(c->f, gf, z, x);
+  out[19] += OVER_ROWS(c->f, gf, z, y);
+  out[20] += OVER_ROWS(c->f, gf, z, z);
+#undef OVER_ROWS
+}
+
 // Writes a share of the wrench of a group's contacts on link a about the centre, at twist t, and
 // with `curved` of its derivative by minus the twist, W'GW: the lower triangle row by row, moments
 // before forces.
-static void group_wrench(const newton_group *group, int first, int step, const real t[6],
+static void group_wrench(const newton_group *g, int first, int step, const real t[6],
                          const int curved, real out[SUMS])
 {
-  const newton_group g = *group;
-  const int some = curved ? SUMS : SUMS_WRENCH;
-  lane sum[SUMS];
-  for (int i = 0; i < SUMS; ++i) {
-    sum[i] = lane_lit(R(0.0));
+  for (int i = 0; i < (curved ? SUMS : SUMS_WRENCH); ++i) {
+    out[i] = R(0.0);
   }
-  for (; first < g.count; first += step) {
-    const contact_there there = contact_at(&g, first, t);
-    const contact_block c = there.c;
-    const contact_terms e = there.e;
-    vec3_r force = scale3_r(c.f[0], -c.d * e.g[0]);
-    force = mad3_r(c.f[1], -c.d * e.g[1], mad3_r(c.f[2], -c.d * e.g[2], force));
-    const vec3_r moment = cross3_r(c.p, force);
-    sum[0] += moment.x;
-    sum[1] += moment.y;
-    sum[2] += moment.z;
-    sum[3] += force.x;
-    sum[4] += force.y;
-    sum[5] += force.z;
+  for (; first < g->count; first += step) {
+    contact_there at;
+    contact_at(g, first, t, &at);
+    const contact_block *c = &at.c;
+    vec3_r force = scale3_r(c->f[0], -c->d * at.e.g[0]);
+    force = mad3_r(c->f[1], -c->d * at.e.g[1], mad3_r(c->f[2], -c->d * at.e.g[2], force));
+    const vec3_r moment = cross3_r(c->p, force);
+    out[0] += lane_sum(moment.x);
+    out[1] += lane_sum(moment.y);
+    out[2] += lane_sum(moment.z);
+    out[3] += lane_sum(force.x);
+    out[4] += lane_sum(force.y);
+    out[5] += lane_sum(force.z);
     if (curved) {
-      // a row of W is the wrench of a frame's vector: its moment m about the centre, then itself
-      vec3_r m[3], gm[3], gf[3];
-      const lane h[9] = {e.h[0], e.h[1], e.h[2], e.h[1], e.h[3], e.h[4], e.h[2], e.h[4], e.h[5]};
-      for (int k = 0; k < 3; ++k) {
-        m[k] = cross3_r(c.p, c.f[k]);
-      }
-      for (int k = 0; k < 3; ++k) {
-        gm[k] = mad3_r(m[0], c.d * h[3 * k],
-                       mad3_r(m[1], c.d * h[3 * k + 1], scale3_r(m[2], c.d * h[3 * k + 2])));
-        gf[k] = mad3_r(c.f[0], c.d * h[3 * k],
-                       mad3_r(c.f[1], c.d * h[3 * k + 1], scale3_r(c.f[2], c.d * h[3 * k + 2])));
-      }
-      for (int k = 0; k < 3; ++k) {
-        const lane row[6] = {m[k].x, m[k].y, m[k].z, c.f[k].x, c.f[k].y, c.f[k].z};
-        const lane of[6] = {gm[k].x, gm[k].y, gm[k].z, gf[k].x, gf[k].y, gf[k].z};
-        int at = SUMS_WRENCH;
-        for (int i = 0; i < 6; ++i) {
-          for (int l = 0; l <= i; ++l) {
-            sum[at++] += row[i] * of[l];
-          }
-        }
-      }
+      block_curvature(c, at.e.h, out + SUMS_WRENCH);
     }
-  }
-  for (int i = 0; i < some; ++i) {
-    out[i] = lane_sum(sum[i]);
   }
 }
 
@@ -376,13 +410,13 @@ static void entry_sums(const newton *s, int state, const int what)
     }
 #endif
     if (item >= 0) {
-      const newton_group g = newton_group_of(s, item);
+      const newton_group g = entry_group(s, entry, item);
       real t[6], dt[6];
-      entry_twist(s, entry, ENTRY_TWIST, t);
+      get6(entry_row(s, entry) + ENTRY_TWIST, t);
       if (what == SUM_COST) {
         sums[0] = group_cost(&g, begin, step, t);
       } else if (what == SUM_SLOPE) {
-        entry_twist(s, entry, ENTRY_ALONG, dt);
+        get6(entry_row(s, entry) + ENTRY_ALONG, dt);
         group_slope(&g, begin, step, t, dt, island_numbers(s, ISLAND_AT)[item_island(s, item)],
                     sums);
       } else {
@@ -450,6 +484,12 @@ static row_terms_of single_terms(const newton *s, int row, real acc)
 static int row_dof(const newton *s, int row)
 {
   return (s->ints + s->n->at_rows + ROW_INTS * row)[ROW_V];
+}
+
+// Whether a row has any cost.
+static int row_is_on(const newton *s, int row)
+{
+  return s->row_terms[ROW_TERMS * row + ROW_TERM_D] != R(0.0);
 }
 
 // Returns A of a row, the entry of inv(M)'s diagonal that it is held to have.

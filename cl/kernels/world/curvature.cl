@@ -1,18 +1,11 @@
 // From the sums of entries to joints: generalised forces of wrenches, and curvatures in panels.
 
-static real dot6(const real a[6], const real b[6])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
-}
-
 // Adds the generalised forces of a group's wrench to out (nv): X' times the wrench.
 static void add_wrench(const newton *s, const newton_group *g, GLOBAL const real *push,
                        GLOBAL real *out)
 {
   real of[6];
-  for (int i = 0; i < 6; ++i) {
-    of[i] = push[i];
-  }
+  get6(push, of);
   for (int k = s->team.item; k < g->ints[GROUP_DOFS]; k += s->team.items) {
     real column[6];
     group_column(s, g, k, column);
@@ -51,11 +44,11 @@ static group_panels group_panels_of(const newton *s, const newton_group *g)
   return p;
 }
 
-// Adds X' F X to panels, where F is `full`, each pair of movers by itself. Movers are in the order
-// of their degrees of freedom, so that each pair of them comes once; those of the tree that is
-// eliminated first have the columns.
+// Adds X' F X to panels, each pair of movers by itself; f is F's lower triangle. Movers are in the
+// order of their degrees of freedom, so that each pair of them comes once; those of the tree that
+// is eliminated first have the columns.
 static void add_pairs(const newton *s, const newton_group *g, const group_panels *p,
-                      const real full[36])
+                      const real f[SUMS_BLOCK])
 {
   const panel *of = p->of;
   GLOBAL real *same = of[0].at, *mixed = same;
@@ -71,9 +64,7 @@ static void add_pairs(const newton *s, const newton_group *g, const group_panels
       mixed = of[p->first].at + p->between + (side == p->first ? own * of[p->first].stride : own);
       step = side == p->first ? 1 : of[p->first].stride;
       group_column(s, g, k, column);
-      for (int i = 0; i < 6; ++i) {
-        turned[i] = dot6(column, full + 6 * i);
-      }
+      CURVATURE_TIMES(f, column, turned);
       last = k;
     }
     GLOBAL const int *other = s->ints + s->n->at_dofs + DOF_INTS * mover_at(s, g, m)[MOVER_DOF];
@@ -104,38 +95,49 @@ static void make_columns(const newton *s, const newton_group *g, group_columns *
     real column[6];
     c->dof[k] = mover_at(s, g, k)[MOVER_DOF];
     group_column(s, g, k, column);
-    for (int i = 0; i < 6; ++i) {
-      c->x[MOVERS_AT_ONCE * i + k] = column[i];
-    }
+    c->x[k] = column[0];
+    c->x[MOVERS_AT_ONCE + k] = column[1];
+    c->x[2 * MOVERS_AT_ONCE + k] = column[2];
+    c->x[3 * MOVERS_AT_ONCE + k] = column[3];
+    c->x[4 * MOVERS_AT_ONCE + k] = column[4];
+    c->x[5 * MOVERS_AT_ONCE + k] = column[5];
   }
+}
+
+static void column_of(const group_columns *c, int k, real out[6])
+{
+  out[0] = c->x[k];
+  out[1] = c->x[MOVERS_AT_ONCE + k];
+  out[2] = c->x[2 * MOVERS_AT_ONCE + k];
+  out[3] = c->x[3 * MOVERS_AT_ONCE + k];
+  out[4] = c->x[4 * MOVERS_AT_ONCE + k];
+  out[5] = c->x[5 * MOVERS_AT_ONCE + k];
 }
 
 // Writes X x, and adds X' times a wrench to out (nv).
 static void columns_twist(const group_columns *c, GLOBAL const real *x, real out[6])
 {
-  for (int i = 0; i < 6; ++i) {
-    out[i] = R(0.0);
-    for (int k = 0; k < c->count; ++k) {
-      out[i] += c->x[MOVERS_AT_ONCE * i + k] * x[c->dof[k]];
-    }
+  real column[6];
+  out[0] = out[1] = out[2] = out[3] = out[4] = out[5] = R(0.0);
+  for (int k = 0; k < c->count; ++k) {
+    column_of(c, k, column);
+    add6(out, column, x[c->dof[k]]);
   }
 }
 
 static void columns_wrench(const group_columns *c, const real push[SUMS_WRENCH], GLOBAL real *out)
 {
+  real column[6];
   for (int k = 0; k < c->count; ++k) {
-    real sum = c->x[k] * push[0];
-    for (int i = 1; i < 6; ++i) {
-      sum += c->x[MOVERS_AT_ONCE * i + k] * push[i];
-    }
-    out[c->dof[k]] += sum;
+    column_of(c, k, column);
+    out[c->dof[k]] += dot6(column, push);
   }
 }
 
 // Adds X' F X to panels with lanes over movers. What comes above a panel's diagonal is of no
 // matter.
 static void add_columns(const newton *s, const group_columns *c, const group_panels *p,
-                        const real full[36])
+                        const real f[SUMS_BLOCK])
 {
   int side[MOVERS_AT_ONCE], place[MOVERS_AT_ONCE];
   real row[LANES];
@@ -146,24 +148,20 @@ static void add_columns(const newton *s, const group_columns *c, const group_pan
   }
   for (int block = 0; block < c->count; block += LANES) {
     lane own[6], turned[6];
-    for (int i = 0; i < 6; ++i) {
-      own[i] = lane_load(c->x + MOVERS_AT_ONCE * i + block);
-    }
-    for (int i = 0; i < 6; ++i) {
-      turned[i] = full[6 * i] * own[0];
-      for (int l = 1; l < 6; ++l) {
-        turned[i] += full[6 * i + l] * own[l];
-      }
-    }
+    real column_m[6];
+    own[0] = lane_load(c->x + block);
+    own[1] = lane_load(c->x + MOVERS_AT_ONCE + block);
+    own[2] = lane_load(c->x + 2 * MOVERS_AT_ONCE + block);
+    own[3] = lane_load(c->x + 3 * MOVERS_AT_ONCE + block);
+    own[4] = lane_load(c->x + 4 * MOVERS_AT_ONCE + block);
+    own[5] = lane_load(c->x + 5 * MOVERS_AT_ONCE + block);
+    CURVATURE_TIMES(f, own, turned);
     for (int m = 0; m < c->count; ++m) {
       const int is_first = side[m] == p->first, off = is_first ? 0 : p->between;
       const panel *of = p->of + side[m];
       GLOBAL real *column = of->at + (place[m] - off) * of->stride - off;
-      lane sum = c->x[m] * turned[0];
-      for (int i = 1; i < 6; ++i) {
-        sum += c->x[MOVERS_AT_ONCE * i + m] * turned[i];
-      }
-      lane_store(sum, row);
+      column_of(c, m, column_m);
+      lane_store(DOT6(column_m, turned), row);
       for (int k = block; k < MIN_INT(c->count, block + LANES); ++k) {
         if (is_first || side[k] != p->first) {
           column[place[k]] += row[k - block];
@@ -174,16 +172,6 @@ static void add_columns(const newton *s, const group_columns *c, const group_pan
 }
 #endif
 
-// Writes a symmetric matrix of which `block` is the lower triangle.
-static void put_full(const real block[SUMS_BLOCK], real full[36])
-{
-  for (int i = 0, at = 0; i < 6; ++i) {
-    for (int l = 0; l <= i; ++l) {
-      full[6 * i + l] = full[6 * l + i] = block[at++];
-    }
-  }
-}
-
 #if WG == 1
 // Does for an entry, one step behind the other, what items that share entries do in turns: its
 // twist where joints move by x (nv), what its contacts add up to, and what that gives to out (nv)
@@ -191,23 +179,28 @@ static void put_full(const real block[SUMS_BLOCK], real full[36])
 static void entry_alone(const newton *s, int entry, int item, GLOBAL const real *x,
                         const int curved, GLOBAL real *out)
 {
-  const newton_group g = newton_group_of(s, item);
-  const int is_small = g.ints[GROUP_DOFS] <= MOVERS_AT_ONCE, count = curved ? SUMS : SUMS_WRENCH;
+  const newton_group g = entry_group(s, entry, item);
+  const int lone = lone_link(s, g.ints), is_small = g.ints[GROUP_DOFS] <= MOVERS_AT_ONCE,
+            count = curved ? SUMS : SUMS_WRENCH;
   GLOBAL real *row = entry_row(s, entry);
   group_columns c;
-  real t[6], sums[SUMS], full[36];
-  if (is_small) {
+  real t[6], sums[SUMS], sign = R(1.0);
+  if (lone >= 0) {
+    sign = lone_twist(s, &g, lone, t);
+  } else if (is_small) {
     make_columns(s, &g, &c);
     columns_twist(&c, x, t);
   } else {
     group_twist(s, &g, x, t);
   }
   group_wrench(&g, 0, LANES, t, curved, sums);
-  for (int i = 0; i < 6; ++i) {
-    row[ENTRY_TWIST + i] = t[i];
-  }
+  put6(t, row + ENTRY_TWIST);
   for (int i = 0; i < count; ++i) {
     row[ENTRY_SUMS + i] = sums[i];
+  }
+  if (lone >= 0) {
+    pass_add(s, lone, sign, sums, curved);
+    return;
   }
   if (is_small) {
     columns_wrench(&c, sums, out);
@@ -216,11 +209,10 @@ static void entry_alone(const newton *s, int entry, int item, GLOBAL const real 
   }
   if (curved) {
     const group_panels p = group_panels_of(s, &g);
-    put_full(sums + SUMS_WRENCH, full);
     if (is_small) {
-      add_columns(s, &c, &p, full);
+      add_columns(s, &c, &p, sums + SUMS_WRENCH);
     } else {
-      add_pairs(s, &g, &p, full);
+      add_pairs(s, &g, &p, sums + SUMS_WRENCH);
     }
   }
 }
@@ -229,11 +221,10 @@ static void entry_alone(const newton *s, int entry, int item, GLOBAL const real 
 static void add_curvature(const newton *s, const newton_group *g, GLOBAL const real *sums)
 {
   const group_panels p = group_panels_of(s, g);
-  real block[SUMS_BLOCK], full[36];
+  real f[SUMS_BLOCK];
   for (int i = 0; i < SUMS_BLOCK; ++i) {
-    block[i] = sums[i];
+    f[i] = sums[i];
   }
-  put_full(block, full);
-  add_pairs(s, g, &p, full);
+  add_pairs(s, g, &p, f);
 }
 #endif

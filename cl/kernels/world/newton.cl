@@ -5,20 +5,22 @@
 // A decrement within this factor of the one that is asked for counts where steps no longer shrink.
 #define STALLED R(100.0)
 
-// Writes the axis of each degree of freedom, where its joint is, and whether it turns.
+// Writes the twist that each degree of freedom gives to its link, and where that one is.
 static void start_axes(const newton *s)
 {
   GLOBAL const world_sizes *n = s->n;
   const int links = s->dofs ? n->links : 0;
   for (int link = s->team.item; link < links; link += s->team.items) {
     const tree_link l = link_at(n, s->ints, link);
-    const vec3_r joint =
-      sub3_r(one_get3(&s->tree, n->at_origin + 3 * link), one_get3(&s->tree, n->at_arm + 3 * link));
+    const vec3_r arm = one_get3(&s->tree, n->at_arm + 3 * link),
+                 none = lit3(R(0.0), R(0.0), R(0.0));
     for (int k = 0; k < l.dofs; ++k) {
       GLOBAL real *to = s->axes + AXIS_REALS * (l.v + k);
-      put_part(to, one_get3(&s->tree, n->at_axis + 3 * (l.v + k)));
-      put_part(to + AXIS_JOINT, joint);
-      to[AXIS_TURNS] = dof_turns(&l, k) ? R(1.0) : R(0.0);
+      const vec3_r axis = one_get3(&s->tree, n->at_axis + 3 * (l.v + k));
+      const int turns = dof_turns(&l, k);
+      put_part(to, turns ? axis : none);
+      put_part(to + 3, turns ? cross3_r(axis, arm) : axis);
+      put_part(to + AXIS_AT, one_get3(&s->tree, n->at_origin + 3 * link));
     }
   }
 }
@@ -54,6 +56,7 @@ static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   s.row_terms = own + n->at_row_terms;
   s.islands = own + n->at_islands;
   s.room = own + n->at_room;
+  s.passes = own + n->at_passes;
   s.panels.n = n;
   s.panels.tables = ints;
   s.panels.ints = (GLOBAL int *)0;
@@ -164,6 +167,10 @@ static void newton_start(const newton *s, GLOBAL const real *start)
     newton_vector(s, VECTOR_ACC)[i] = is_at_work ? start[i] : free;
   }
   start_mass(s);
+  start_entries(s);
+#if WG == 1
+  start_passes(s);
+#endif
   MEET;
   mass_times(s, ISLAND_AT_WORK, newton_vector(s, VECTOR_FREE), newton_vector(s, VECTOR_HELD));
   newton_look(s, ISLAND_AT_WORK);
@@ -329,7 +336,8 @@ KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints,
     real t[6];
     group_twist(&s, &g, ROW(acceleration, world, n->nv), t);
     for (int first = 0; first < g.count; first += LANES) {
-      const contact_there at = contact_at(&g, first, t);
+      contact_there at;
+      contact_at(&g, first, t, &at);
       lane along[3];
       for (int k = 0; k < 3; ++k) {
         along[k] = -at.c.d * at.e.g[k];

@@ -54,7 +54,7 @@ static void line_slopes(const newton *s, int is_first)
   }
   for (int i = 0; i < s->rows; ++i) {
     const int dof = row_dof(s, i), island = dof_island(s, dof);
-    if (island_is_own(s, island) && island_is(s, island, ISLAND_SEARCHES)) {
+    if (row_is_on(s, i) && island_is_own(s, island) && island_is(s, island, ISLAND_SEARCHES)) {
       const row_terms_of t = single_terms(s, i, x[dof] + at[island] * along[dof]);
       slope[island] += is_first ? R(0.0) : t.slope * along[dof];
       bend[island] += t.bend * along[dof] * along[dof];

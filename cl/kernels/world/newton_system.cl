@@ -25,7 +25,7 @@ static void newton_costs(const newton *s, int state, GLOBAL const real *x, GLOBA
   }
   for (int i = 0; i < s->rows; ++i) {
     const int dof = row_dof(s, i), island = dof_island(s, dof);
-    if (island_is_own(s, island)) {
+    if (row_is_on(s, i) && island_is_own(s, island)) {
       out[island] += single_terms(s, i, x[dof]).cost;
     }
   }
@@ -37,22 +37,16 @@ static void start_panels(const newton *s, int state)
 {
   for (int tree = 0; tree < s->trees; ++tree) {
     const panel q = panel_of(&s->panels, tree);
-    for (int i = LANES * s->team.item; i < q.dofs * q.stride && tree_is(s, tree, state);
-         i += LANES * s->team.items) {
-      lane_store(lane_lit(R(0.0)), q.at + i);
-    }
-  }
-  MEET;
-  for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
-    const int tree = dof_tree(s->n, s->ints, dof), i = dof_place(s->n, s->ints, dof);
-    if (tree_is(s, tree, state)) {
-      const mass_tree t = mass_tree_of(s->n, s->ints, tree);
-      const panel q = panel_of(&s->panels, tree);
-      for (int k = 0; k <= i; ++k) {
-        q.at[k * q.stride + i] = s->mass[t.block + k * t.count + i];
+    const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+    const mass_block m = mass_block_of(s, &t);
+    for (int k = 0; k < q.dofs && tree_is(s, tree, state); ++k) {
+      for (int i = LANES * s->team.item; i < q.stride; i += LANES * s->team.items) {
+        lane_store(i < m.stride ? lane_load(m.at + k * m.stride + i) : lane_lit(R(0.0)),
+                   q.at + k * q.stride + i);
       }
     }
   }
+  MEET;
 }
 
 // Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE, for islands in one of some states, and with
@@ -67,12 +61,15 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int s
     }
   }
 #if WG == 1
+  pass_twists(s, state, x);
+  pass_start(s);
   for (int entry = 0; entry < s->entry_count; ++entry) {
     const int item = entry_at(s, entry, state);
     if (item >= 0) {
       entry_alone(s, entry, item, x, curved, constraint_force);
     }
   }
+  pass_sums(s, state, curved, constraint_force);
 #else
   entry_twists(s, state, x, ENTRY_TWIST);
   MEET;
@@ -92,7 +89,7 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int s
 #endif
   for (int i = 0; i < s->rows; ++i) {
     const int dof = row_dof(s, i), tree = dof_tree(s->n, s->ints, dof);
-    if (is_own(&s->team, dof) && tree_is(s, tree, state)) {
+    if (row_is_on(s, i) && is_own(&s->team, dof) && tree_is(s, tree, state)) {
       const row_terms_of t = single_terms(s, i, x[dof]);
       constraint_force[dof] -= t.slope;
       if (curved) {

@@ -52,7 +52,7 @@ static team team_of_group(LOCAL real *part, LOCAL int *said)
 // Whether the turn with some number is this item's.
 static int is_own(const team *t, int number)
 {
-  return number % t->items == t->item;
+  return WG == 1 || number % t->items == t->item;
 }
 
 // Returns the bits that any of the items says; what all have written before can then be read.
@@ -491,48 +491,48 @@ static void panel_scatter(const panels *p, const panel *q, const team *t, GLOBAL
 }
 
 #if WG == 1
-// One item goes through the panel's own triangle number by number, and then through the other rows
-// of all columns at once, so that no lanes wait for what has just been stored.
+// One item goes through the rows lanes by lanes, and keeps those at which it is: whole lanes that
+// are read soon after one of their numbers has been stored would wait for it.
 static void panel_forward_alone(const panel *q, GLOBAL real *room)
 {
-  for (int k = 0; k < q->dofs; ++k) {
-    real y = room[k];
-    for (int j = 0; j < k; ++j) {
-      y -= q->at[j * q->stride + k] * room[j];
+  real part[LANES];
+  for (int first = 0; first < q->stride; first += LANES) {
+    const int end = MIN_INT(first + LANES, q->dofs);
+    lane left = lane_load(room + first);
+    for (int k = 0; k < MIN_INT(first, q->dofs); ++k) {
+      left -= lane_load(q->at + k * q->stride + first) * room[k];
     }
-    room[k] = y * q->at[k * q->stride + k];
-  }
-  for (int first = LANES_AT(q->dofs); first < q->stride; first += LANES) {
-    const lane before = lane_load(room + first);
-    lane less = before;
-    for (int k = 0; k < q->dofs; ++k) {
-      less -= lane_load(q->at + k * q->stride + first) * room[k];
+    for (int k = first; k < end; ++k) {
+      GLOBAL const real *column = q->at + k * q->stride;
+      lane_store(left, part);
+      room[k] = part[k - first] * column[k];
+      left -= lane_load(column + first) * room[k];
     }
-    lane_store(lane_select(LANES_FROM(MAX_INT(q->dofs - first, 0)), less, before), room + first);
+    lane_store(left, part);
+    for (int k = MAX_INT(first, end); k < first + LANES; ++k) {
+      room[k] = part[k - first];
+    }
   }
 }
 
-// The same way back, where `room` has what later trees have, and zeros in the place of the panel's
-// own.
-static void panel_backward_alone(const panels *p, const panel *q, GLOBAL const real *room,
-                                 GLOBAL real *x)
+// The same way back, where `room` has what later trees have and the panel's own right sides.
+static void panel_backward_alone(const panels *p, const panel *q, GLOBAL real *room, GLOBAL real *x)
 {
   GLOBAL const int *dofs = mass_tree_of(p->n, p->tables, MAX_INT(q->tree, 0)).dofs;
-  for (int k = 0; k < q->dofs; ++k) {
-    GLOBAL const real *column = q->at + k * q->stride;
-    lane sum = lane_lit(R(0.0));
-    for (int first = LANES_AT(q->dofs); first < q->stride; first += LANES) {
-      sum += lane_load(column + first) * lane_load(room + first);
+  for (int begin = LANES_AT(q->dofs - 1); begin >= 0 && q->dofs; begin -= LANES) {
+    const int end = MIN_INT(begin + LANES, q->dofs);
+    lane there = lane_select(LANES_FROM(end - begin), lane_load(room + begin), lane_lit(R(0.0)));
+    for (int k = end - 1; k >= begin; --k) {
+      GLOBAL const real *column = q->at + k * q->stride;
+      lane sum = lane_load(column + begin) * there;
+      for (int first = begin + LANES; first < q->stride; first += LANES) {
+        sum += lane_load(column + first) * lane_load(room + first);
+      }
+      const real y = (room[k] - lane_sum(sum)) * column[k];
+      there = lane_select(LANES_ONLY(k - begin), lane_lit(y), there);
+      x[dofs[k]] = y;
     }
-    x[dofs[k]] -= lane_sum(sum);
-  }
-  for (int k = q->dofs - 1; k >= 0; --k) {
-    GLOBAL const real *column = q->at + k * q->stride;
-    real y = x[dofs[k]];
-    for (int j = k + 1; j < q->dofs; ++j) {
-      y -= column[j] * x[dofs[j]];
-    }
-    x[dofs[k]] = y * column[k];
+    lane_store(there, room + begin);
   }
 }
 #endif
@@ -569,7 +569,7 @@ static void panel_forward(const panels *p, const panel *q, const team *t, GLOBAL
 static void panel_backward(const panels *p, const panel *q, const team *t, GLOBAL real *room,
                            GLOBAL real *x)
 {
-  panel_gather(p, q, t, x, 0, room);
+  panel_gather(p, q, t, x, WG == 1, room);
   MEET;
 #if WG == 1
   panel_backward_alone(p, q, room, x);

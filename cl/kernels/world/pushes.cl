@@ -52,7 +52,8 @@ KERNEL void world_item_pushes(GLOBAL const world_sizes *n, GLOBAL const int *int
   real t[6];
   group_twist(&s, &g, ROW(acceleration, world, n->nv), t);
   for (int first = 0; first < g.count; first += LANES) {
-    const contact_there at = contact_at(&g, first, t);
+    contact_there at;
+    contact_at(&g, first, t, &at);
     const lane pressed = -at.c.d * at.e.g[0];
     vec3_r f = scale3_r(at.c.f[0], pressed);
     f = mad3_r(at.c.f[1], -at.c.d * at.e.g[1], mad3_r(at.c.f[2], -at.c.d * at.e.g[2], f));
@@ -225,7 +226,8 @@ static void push_twist(const newton *s, const newton_group *g, const push_bars *
       GLOBAL const real *bar = ROW(b->links, s->world, 6 * s->n->links) + 6 * link;
       const lane sign = lane_lit(side ? R(-1.0) : R(1.0));
       const vec3_r turn = scale3_r(real3(bar + 3), sign);
-      const vec3_r arm = sub3_r(sub3_r(g->centre, one_get3(&s->tree, s->n->at_origin + 3 * link)),
+      const vec3_r centre = lit3(g->centre[0], g->centre[1], g->centre[2]);
+      const vec3_r arm = sub3_r(sub3_r(centre, one_get3(&s->tree, s->n->at_origin + 3 * link)),
                                 link_middle(&s->tree, s->n, s->reals, link));
       const vec3_r move = add3_r(scale3_r(real3(bar), sign), cross3_r(turn, arm));
       out[0] += lane_first(turn.x);

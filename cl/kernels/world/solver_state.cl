@@ -5,9 +5,9 @@
 // worlds' items, the numbers of those that are the world's entries, rows (entries, ENTRY_REALS) of
 // what they add up to, and its row of `work`: AXIS_REALS of each degree of freedom, M's blocks,
 // VECTORS vectors (nv), ROW_TERMS numbers of each row, ISLAND_NUMBERS of each tree, and room for
-// the numbers of a panel's rows. Of the graph of trees and of panels, see panels.cl, only Newton's
-// method has any. `trees`, `dofs` and `rows` say how many the solver goes through: as many as the
-// scene has, or none.
+// the numbers of a panel's rows and PASS_REALS of each link. Of the graph of trees and of panels,
+// see panels.cl, only Newton's method has any. `trees`, `dofs` and `rows` say how many the solver
+// goes through: as many as the scene has, or none.
 typedef struct newton {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
@@ -17,7 +17,7 @@ typedef struct newton {
   GLOBAL const real *contacts;
   GLOBAL const int *items, *entries;
   int entry_count, trees, dofs, rows;
-  GLOBAL real *axes, *mass, *vectors, *row_terms, *islands, *room, *sums;
+  GLOBAL real *axes, *mass, *vectors, *row_terms, *islands, *room, *passes, *sums;
   panels panels;
   team team;
 } newton;
@@ -130,6 +130,21 @@ static real dot_tree(const mass_tree *t, int count, GLOBAL const real *row, GLOB
   return sum;
 }
 
+// A tree's block of M in the world's row of `work`: columns `stride` apart, filled up to whole
+// lanes.
+typedef struct mass_block {
+  GLOBAL real *at;
+  int stride;
+} mass_block;
+
+static mass_block mass_block_of(const newton *s, const mass_tree *t)
+{
+  mass_block m;
+  m.at = s->mass + t->block + (LANES - 1) * (int)(t->dofs - (s->ints + s->n->at_tree_dofs));
+  m.stride = PANEL_STRIDE(t->count, LANES);
+  return m;
+}
+
 // Copies M's blocks, with equalities those of M + J' D J, both triangles, to the world's row of
 // `work`, and the inverse roots of its diagonal to VECTOR_SCALE.
 static void start_mass(const newton *s)
@@ -137,13 +152,16 @@ static void start_mass(const newton *s)
   for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
     const mass_tree t = mass_tree_of(s->n, s->ints, dof_tree(s->n, s->ints, dof));
     const int i = dof_place(s->n, s->ints, dof);
-    GLOBAL real *m = s->mass + t.block;
+    const mass_block m = mass_block_of(s, &t);
     for (int k = 0; k <= i; ++k) {
-      m[i * t.count + k] = m[k * t.count + i] =
+      m.at[i * m.stride + k] = m.at[k * m.stride + i] =
         one_real(&s->tree, s->n->at_system + t.block + i * t.count + k);
     }
+    for (int k = t.count; k < m.stride; ++k) {
+      m.at[i * m.stride + k] = R(0.0);
+    }
     newton_vector(s, VECTOR_SCALE)[dof] =
-      R(1.0) / lane_first(lane_sqrt(lane_lit(m[i * (t.count + 1)])));
+      R(1.0) / lane_first(lane_sqrt(lane_lit(m.at[i * (m.stride + 1)])));
   }
 }
 
@@ -151,12 +169,32 @@ static void start_mass(const newton *s)
 // of freedom.
 static void mass_times(const newton *s, int state, GLOBAL const real *x, GLOBAL real *out)
 {
+#if WG == 1
+  real part[LANES];
+  for (int tree = 0; tree < s->trees; ++tree) {
+    if (tree_is(s, tree, state)) {
+      const mass_tree t = mass_tree_of(s->n, s->ints, tree);
+      const mass_block m = mass_block_of(s, &t);
+      for (int first = 0; first < t.count; first += LANES) {
+        lane sum = lane_lit(R(0.0));
+        for (int k = 0; k < t.count; ++k) {
+          sum += lane_load(m.at + k * m.stride + first) * x[t.dofs[k]];
+        }
+        lane_store(sum, part);
+        for (int i = first; i < MIN_INT(first + LANES, t.count); ++i) {
+          out[t.dofs[i]] = part[i - first];
+        }
+      }
+    }
+  }
+#else
   for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
     const int tree = dof_tree(s->n, s->ints, dof);
     if (tree_is(s, tree, state)) {
       const mass_tree t = mass_tree_of(s->n, s->ints, tree);
-      out[dof] =
-        dot_tree(&t, t.count, s->mass + t.block + dof_place(s->n, s->ints, dof) * t.count, x);
+      const mass_block m = mass_block_of(s, &t);
+      out[dof] = dot_tree(&t, t.count, m.at + dof_place(s->n, s->ints, dof) * m.stride, x);
     }
   }
+#endif
 }

@@ -38,6 +38,7 @@
 #include "kernels/world/cone.cl"
 #include "kernels/world/panels.cl"
 #include "kernels/world/solver_state.cl"
+#include "kernels/world/passes.cl"
 #include "kernels/world/cost.cl"
 #include "kernels/world/curvature.cl"
 #include "kernels/world/newton_system.cl"
