@@ -292,8 +292,9 @@ typedef struct world_sizes {
 #define PASS_ARM 0
 #define PASS_TWIST 3
 #define PASS_SUMS 9
-#define PASS_LOADED 36
-#define PASS_REALS 37
+#define PASS_SUMS_REALS 32 // 27, filled up to whole lanes
+#define PASS_LOADED 41
+#define PASS_REALS 42
 // Of each of the world's entries: the twist of link a against link b of its group at an
 // acceleration, along a step, what its contacts add up to (kernels/world/cost.cl), 27 numbers at
 // most, and their friction.

@@ -213,10 +213,8 @@ static newton_group entry_group(const newton *s, int entry, int item)
 static real lone_twist(const newton *s, const newton_group *g, int lone, real out[6])
 {
   const real sign = lone == g->ints[GROUP_A] ? R(1.0) : R(-1.0);
-  real twist[6];
-  get6(link_pass(s, lone) + PASS_TWIST, twist);
-  out[0] = out[1] = out[2] = out[3] = out[4] = out[5] = R(0.0);
-  add6(out, twist, sign);
+  get6(link_pass(s, lone) + PASS_TWIST, out);
+  scale6(out, sign);
   return sign;
 }
 #endif

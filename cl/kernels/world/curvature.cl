@@ -184,7 +184,7 @@ static void entry_alone(const newton *s, int entry, int item, GLOBAL const real 
             count = curved ? SUMS : SUMS_WRENCH;
   GLOBAL real *row = entry_row(s, entry);
   group_columns c;
-  real t[6], sums[SUMS], sign = R(1.0);
+  real t[6], sums[PASS_SUMS_REALS], sign = R(1.0);
   if (lone >= 0) {
     sign = lone_twist(s, &g, lone, t);
   } else if (is_small) {
@@ -193,13 +193,17 @@ static void entry_alone(const newton *s, int entry, int item, GLOBAL const real 
   } else {
     group_twist(s, &g, x, t);
   }
+  for (int i = 0; i < PASS_SUMS_REALS; i += LANES) {
+    lane_store(lane_lit(R(0.0)), sums + i);
+  }
   group_wrench(&g, 0, LANES, t, curved, sums);
   put6(t, row + ENTRY_TWIST);
   for (int i = 0; i < count; ++i) {
     row[ENTRY_SUMS + i] = sums[i];
   }
   if (lone >= 0) {
-    pass_add(s, lone, sign, sums, curved);
+    scale6(sums, sign);
+    pass_add(s, lone, sums);
     return;
   }
   if (is_small) {

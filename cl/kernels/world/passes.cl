@@ -20,6 +20,16 @@ static real dot6(const real a[6], const real b[6])
   return DOT6(a, b);
 }
 
+static void scale6(real x[6], real by)
+{
+  x[0] *= by;
+  x[1] *= by;
+  x[2] *= by;
+  x[3] *= by;
+  x[4] *= by;
+  x[5] *= by;
+}
+
 // Writes F x, where F is symmetric, with the lower triangle f.
 #define CURVATURE_TIMES(f, x, out)                                                        \
   ((out)[0] = (f)[0] * (x)[0] + (f)[1] * (x)[1] + (f)[3] * (x)[2] + (f)[6] * (x)[3] +     \
@@ -137,24 +147,18 @@ static void pass_twists(const newton *s, int state, GLOBAL const real *x)
 static void pass_start(const newton *s)
 {
   for (int link = 0; link < (s->dofs ? s->n->links : 0); ++link) {
-    GLOBAL real *own = link_pass(s, link);
-    own[PASS_LOADED] = R(0.0);
-    for (int i = 0; i < SUMS; ++i) {
-      own[PASS_SUMS + i] = R(0.0);
-    }
+    link_pass(s, link)[PASS_LOADED] = R(0.0);
   }
 }
 
-// Adds what contacts add up to, of which the wrench has a sign, to what there is on a link.
-static void pass_add(const newton *s, int link, real sign, const real sums[SUMS], const int curved)
+// Adds what contacts add up to to what there is on a link.
+static void pass_add(const newton *s, int link, const real sums[PASS_SUMS_REALS])
 {
   GLOBAL real *own = link_pass(s, link), *to = own + PASS_SUMS;
-  real wrench[6];
-  get6(to, wrench);
-  add6(wrench, sums, sign);
-  put6(wrench, to);
-  for (int i = SUMS_WRENCH; i < SUMS && curved; ++i) {
-    to[i] += sums[i];
+  const int loaded = own[PASS_LOADED] != R(0.0);
+  for (int i = 0; i < PASS_SUMS_REALS; i += LANES) {
+    const lane more = lane_load(sums + i);
+    lane_store(loaded ? lane_load(to + i) + more : more, to + i);
   }
   own[PASS_LOADED] = R(1.0);
 }
@@ -227,10 +231,9 @@ static void pass_sums(const newton *s, int state, const int curved, GLOBAL real 
     GLOBAL const real *own = link_pass(s, link);
     if (own[PASS_LOADED] != R(0.0) && link_is(s, of, state)) {
       const int parent = moving_parent(s, of), end = of[LINK_V] + JOINT_DOFS(of[LINK_TYPE]);
-      real sums[SUMS], axis[6];
-      get6(own + PASS_SUMS, sums);
-      for (int i = SUMS_WRENCH; i < SUMS && curved; ++i) {
-        sums[i] = own[PASS_SUMS + i];
+      real sums[PASS_SUMS_REALS], axis[6];
+      for (int i = 0; i < PASS_SUMS_REALS; i += LANES) {
+        lane_store(lane_load(own + PASS_SUMS + i), sums + i);
       }
       for (int k = of[LINK_V]; k < end; ++k) {
         get6(s->axes + AXIS_REALS * k, axis);
@@ -247,7 +250,7 @@ static void pass_sums(const newton *s, int state, const int curved, GLOBAL real 
         if (curved) {
           move_curvature(sums + SUMS_WRENCH, own + PASS_ARM);
         }
-        pass_add(s, parent, R(1.0), sums, curved);
+        pass_add(s, parent, sums);
       }
     }
   }
