@@ -272,8 +272,8 @@ typedef struct world_sizes {
 #define COMPOSITE_NUMBERS 10
 
 // What Newton's method keeps of a world: of each degree of freedom the twist (turn, way) that it
-// gives to its link about the link's origin at a rate of 1, and where that origin is; vectors of nv
-// numbers, two numbers of each row, and numbers of each island, in the place of its least tree.
+// gives to its link about the link's origin at a rate of 1, and where that origin lies; vectors of
+// nv numbers, two numbers of each row, and numbers of each island, in the place of its least tree.
 #define AXIS_AT 6
 #define AXIS_REALS 9
 #define VECTOR_FREE 0
@@ -286,9 +286,9 @@ typedef struct world_sizes {
 #define VECTOR_ALONG 7            // M step, or acc - free
 #define VECTOR_HELD 8             // M free
 #define VECTORS 9
-// Of each link, on CPUs: its origin as seen from its parent's, its twist about its origin, what
-// contacts add up to on it and on those that follow it (kernels/world/passes.cl), and whether there
-// are any.
+// Of each link, for CPUs, though GPUs have room for it, too: its origin as seen from its parent's,
+// its twist about its origin, what contacts add up to on it and on those that follow it
+// (kernels/world/passes.cl), and whether there are any.
 #define PASS_ARM 0
 #define PASS_TWIST 3
 #define PASS_SUMS 9

@@ -454,9 +454,9 @@ class Scene(Owner):
         needs_end = self.nq != self.nv and not (q_bar is None and q_record_bar is None)
         if made is None and needs_end:
             made = Call(self, q, v, u, controls, steps, record, contacts, **options).step()
-        # Without quaternions the end's numbers do not matter, and those of its cotangents stand for them.
-        ends = (q_bar, q_record_bar) if made is None else (made.q, made.q_record)
-        return call.vjp(bars, wrt, *ends, escape)
+        if made is None:  # without quaternions the end's numbers do not matter: those of its cotangents stand for them
+            return call.vjp(bars, wrt, q_bar, q_record_bar, escape)
+        return call.vjp(bars, wrt, made.q, made.q_record, escape)
 
     def jvp(self, q: Array, v: Array, u: Array | None = None, *, controls: Array | None = None,
             w: Array | None = None, steps: int | None = None, record: int = 0,

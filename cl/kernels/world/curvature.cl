@@ -148,7 +148,7 @@ static void add_columns(const newton *s, const group_columns *c, const group_pan
   }
   for (int block = 0; block < c->count; block += LANES) {
     lane own[6], turned[6];
-    real column_m[6];
+    real other[6];
     own[0] = lane_load(c->x + block);
     own[1] = lane_load(c->x + MOVERS_AT_ONCE + block);
     own[2] = lane_load(c->x + 2 * MOVERS_AT_ONCE + block);
@@ -160,8 +160,8 @@ static void add_columns(const newton *s, const group_columns *c, const group_pan
       const int is_first = side[m] == p->first, off = is_first ? 0 : p->between;
       const panel *of = p->of + side[m];
       GLOBAL real *column = of->at + (place[m] - off) * of->stride - off;
-      column_of(c, m, column_m);
-      lane_store(DOT6(column_m, turned), row);
+      column_of(c, m, other);
+      lane_store(DOT6(other, turned), row);
       for (int k = block; k < MIN_INT(c->count, block + LANES); ++k) {
         if (is_first || side[k] != p->first) {
           column[place[k]] += row[k - block];
@@ -170,12 +170,10 @@ static void add_columns(const newton *s, const group_columns *c, const group_pan
     }
   }
 }
-#endif
-
-#if WG == 1
 // Does for an entry, one step behind the other, what items that share entries do in turns: its
 // twist where joints move by x (nv), what its contacts add up to, and what that gives to out (nv)
-// and, with `curved`, to panels.
+// and, with `curved`, to panels. Of a group of which one link alone can move the sums go to that
+// link; pass_twists has to come before.
 static void entry_alone(const newton *s, int entry, int item, GLOBAL const real *x,
                         const int curved, GLOBAL real *out)
 {

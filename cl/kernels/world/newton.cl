@@ -5,7 +5,7 @@
 // A decrement within this factor of the one that is asked for counts where steps no longer shrink.
 #define STALLED R(100.0)
 
-// Writes the twist that each degree of freedom gives to its link, and where that one is.
+// Writes the twist that each degree of freedom gives to its link, and where the link's origin is.
 static void start_axes(const newton *s)
 {
   GLOBAL const world_sizes *n = s->n;

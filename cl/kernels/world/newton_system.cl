@@ -39,8 +39,13 @@ static void start_panels(const newton *s, int state)
     const panel q = panel_of(&s->panels, tree);
     const mass_tree t = mass_tree_of(s->n, s->ints, tree);
     const mass_block m = mass_block_of(s, &t);
-    for (int k = 0; k < q.dofs && tree_is(s, tree, state); ++k) {
-      for (int i = LANES * s->team.item; i < q.stride; i += LANES * s->team.items) {
+    const int dofs = tree_is(s, tree, state) ? q.dofs : 0;
+    // Items share all columns, as one column has few rows.
+    for (int k = 0, i = LANES * s->team.item; k < dofs; i += LANES * s->team.items) {
+      for (; i >= q.stride && k < dofs; i -= q.stride) {
+        ++k;
+      }
+      if (k < dofs) {
         lane_store(i < m.stride ? lane_load(m.at + k * m.stride + i) : lane_lit(R(0.0)),
                    q.at + k * q.stride + i);
       }

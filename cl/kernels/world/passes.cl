@@ -10,7 +10,7 @@
 #define SUMS (SUMS_WRENCH + SUMS_BLOCK)
 
 // Loops over six numbers are written out, since compilers of kernels leave them as loops, and then
-// keep in memory what they go over.
+// keep in memory what they go over. DOT6 takes lanes, too.
 #define DOT6(a, b)                                                                           \
   ((a)[0] * (b)[0] + (a)[1] * (b)[1] + (a)[2] * (b)[2] + (a)[3] * (b)[3] + (a)[4] * (b)[4] + \
    (a)[5] * (b)[5])
@@ -18,16 +18,6 @@
 static real dot6(const real a[6], const real b[6])
 {
   return DOT6(a, b);
-}
-
-static void scale6(real x[6], real by)
-{
-  x[0] *= by;
-  x[1] *= by;
-  x[2] *= by;
-  x[3] *= by;
-  x[4] *= by;
-  x[5] *= by;
 }
 
 // Writes F x, where F is symmetric, with the lower triangle f.
@@ -76,6 +66,16 @@ static void add6(real out[6], const real more[6], real times)
 }
 
 #if WG == 1
+static void scale6(real x[6], real by)
+{
+  x[0] *= by;
+  x[1] *= by;
+  x[2] *= by;
+  x[3] *= by;
+  x[4] *= by;
+  x[5] *= by;
+}
+
 static GLOBAL real *link_pass(const newton *s, int link)
 {
   return s->passes + PASS_REALS * link;
@@ -99,7 +99,7 @@ static int link_is(const newton *s, GLOBAL const int *link, int state)
   return link[LINK_TREE] >= 0 && tree_is(s, link[LINK_TREE], state);
 }
 
-// Returns the link of a group that can move where the other one cannot, else -1.
+// Of a group of which a link can move: returns that link where the other one cannot move, else -1.
 static int lone_link(const newton *s, GLOBAL const int *group)
 {
   int trees[2];
@@ -118,8 +118,8 @@ static void start_passes(const newton *s)
   }
 }
 
-// Writes the twists about their origins of links, whose islands are in one of some states, where
-// joints move by x (nv).
+// Writes the twist of each link about its origin, where joints move by x (nv), for islands in one
+// of some states.
 static void pass_twists(const newton *s, int state, GLOBAL const real *x)
 {
   for (int link = 0; link < (s->dofs ? s->n->links : 0); ++link) {
@@ -143,7 +143,7 @@ static void pass_twists(const newton *s, int state, GLOBAL const real *x)
   }
 }
 
-// Leaves nothing on links.
+// Empties the sums of all links.
 static void pass_start(const newton *s)
 {
   for (int link = 0; link < (s->dofs ? s->n->links : 0); ++link) {
@@ -151,7 +151,7 @@ static void pass_start(const newton *s)
   }
 }
 
-// Adds what contacts add up to to what there is on a link.
+// Adds sums of contacts to those that a link has.
 static void pass_add(const newton *s, int link, const real sums[PASS_SUMS_REALS])
 {
   GLOBAL real *own = link_pass(s, link), *to = own + PASS_SUMS;
@@ -200,9 +200,9 @@ static void move_curvature(real f[SUMS_BLOCK], GLOBAL const real *r)
   f[17] = zz;
 }
 
-// Adds to a tree's panel the row of a degree of freedom of a link, whose composite has curvature f:
-// the wrench that it takes to move it, along that degree of freedom and all before it on the way to
-// the root.
+// Adds to a tree's panel the row of a degree of freedom of a link, whose composite has curvature f.
+// Moving by that degree of freedom asks the composite for a wrench. The row has what that wrench is
+// along the degree of freedom itself and along all before it on the way to the root.
 static void add_way(const newton *s, const panel *q, int link, int dof, const real f[SUMS_BLOCK])
 {
   GLOBAL const int *dofs = s->ints + s->n->at_dofs;

@@ -3,11 +3,11 @@
 
 // What a work-item has of its world: the scene, the world's numbers, the pool of contacts with all
 // worlds' items, the numbers of those that are the world's entries, rows (entries, ENTRY_REALS) of
-// what they add up to, and its row of `work`: AXIS_REALS of each degree of freedom, M's blocks,
-// VECTORS vectors (nv), ROW_TERMS numbers of each row, ISLAND_NUMBERS of each tree, and room for
-// the numbers of a panel's rows and PASS_REALS of each link. Of the graph of trees and of panels,
-// see panels.cl, only Newton's method has any. `trees`, `dofs` and `rows` say how many the solver
-// goes through: as many as the scene has, or none.
+// what they add up to, and its row of `work`: AXIS_REALS of each degree of freedom, M's blocks in
+// columns of whole lanes, VECTORS vectors (nv), ROW_TERMS numbers of each row, ISLAND_NUMBERS of
+// each tree, room for the numbers of a panel's rows, and PASS_REALS of each link. Of the graph of
+// trees and of panels, see panels.cl, only Newton's method has any. `trees`, `dofs` and `rows` say
+// how many the solver goes through: as many as the scene has, or none.
 typedef struct newton {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
