@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
@@ -304,6 +305,10 @@ class OfPositions(Subject):
     record_type = "abutpy_positions_record"
     handles_at = "batch.candidates"
     has_progress = False
+
+    def __post_init__(self) -> None:
+        if self.scene.moved:
+            warnings.warn("poses and distances have no controls: moved links are at their stated poses", stacklevel=4)
 
     @property
     def context(self) -> Context:

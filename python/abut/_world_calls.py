@@ -254,6 +254,7 @@ class SceneNumbers(Protocol):
     nu: int
     parameters: int
     candidate_count: int
+    moved: int
 
     @property
     def handle(self) -> Any: ...

@@ -201,6 +201,8 @@ class Scene(Owner):
         return tuple(found)
 
     def _link(self, link: str | int, names: tuple[str | None, ...]) -> int:
+        if not isinstance(link, (str, int, np.integer)):
+            raise ValueError(f"a link is a name or a number, not {link!r}")
         if isinstance(link, str):
             if link not in names:
                 raise ValueError(f"no link is named {link!r}: there are {', '.join(filter(None, names)) or 'no names'}")
@@ -222,6 +224,8 @@ class Scene(Owner):
                     raise ValueError(f"there is no candidate {pair} of {self.candidate_count}")
                 of.append((int(pair), i))
                 continue
+            if isinstance(pair, str) or len(pair) != 2:
+                raise ValueError(f"pairs are numbers of candidates, or two links each, not {pair!r}")
             a, b = (self._link(link, names) for link in pair)
             found = np.flatnonzero((links == sorted((a, b))).all(1))
             if not len(found):

@@ -144,6 +144,9 @@ def test_controls_states_parameters():
     simulate("fall.scene.json -o extra-out.npz --states extra.npz --steps 40 --record 4",
              line="abut: warning: extra.npz: array 'qq' is nothing that worlds have; it is left out")
     same_arrays("extra-out.npz", "fall.npz", "q")
+    # What simulate itself writes is known.
+    simulate("rest.scene.json -o all.npz --steps 2 --forces --distances --link-poses", err="")
+    simulate("rest.scene.json -o after.npz --states all.npz --steps 2", err="")
     # Numbers that the solver raises, which nobody means.
     write("below.npz", q=full((3, 7), 0, 0, 0.1, 1, 0, 0, 0), friction=full((3, 1), 0.5, -1, -2),
           stiffness=full((3, 1), 1., -1, 0))

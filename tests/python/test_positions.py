@@ -1,4 +1,6 @@
 """Poses of links and distances of pairs: closed forms, differences, and an arm that is pushed out of a post."""
+import json
+
 import abut
 import numpy as np
 import positions
@@ -36,6 +38,23 @@ def test_poses(scene):
 
 def test_names(scene):
     assert scene.link_names == ("post", "upper", "lower", "ball")
+
+
+def test_moved_links_are_told(double, tmp_path):
+    path = tmp_path / "moved.scene.json"
+    path.write_text(json.dumps({"links": [
+        {"name": "hand", "joint": {"type": "moved"}, "position": [0, 0, 1], "bodies": [{"sphere": 0.1}]},
+        {"name": "ball", "joint": {"type": "free"}, "density": 500, "bodies": [{"sphere": 0.1}]}], "pairs": [{"a": 0, "b": 1}]}))
+    with abut.Scene(path, double) as moved:
+        for call in (moved.poses, moved.distances):
+            with pytest.warns(UserWarning, match="moved links are at their stated poses"):
+                call(moved.start())
+
+
+def test_wrong_pairs(scene):
+    for pairs, text in (([(None, "ball")], "a name or a number, not None"), (["ball"], "two links each"), ([(1, 2, 3)], "two links each")):
+        with pytest.raises(ValueError, match=text):
+            scene.distances(scene.start(), pairs)
 
 
 def test_distances(scene):
