@@ -90,7 +90,7 @@ def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any 
     energy      (N, 2) of a scene, kinetic and potential [J], such as Step.energy_record of one world
     v           (N, nv) of a scene, such as Step.v_record of one world: the page shows then what each contact pushes with, and
                 what all push each link of a free joint with [N], by one step from each frame with the scene's own parameters
-    u           (N, nu) controls of that step; a scene with actuators has no forces without
+    u           (N, nu) controls of that step, or (nu) of all; a scene with controls has no forces without
     threshold   contacts of at least this activity are in the page, 1/255 to 1
     first       the frame that is shown first, and that the picture is of
     names       of a pair's two bodies, in place of their files' names
@@ -132,7 +132,8 @@ def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any 
             kept.append(_frames(v, "v", (frames, what.nv)))
             options.v = ffi.cast("double *", pointer(kept[-1]))
         if u is not None:
-            kept.append(_frames(u, "u", (frames, what.nu)))
+            held = double_array(u, "u")  # by all frames alike, where it is one row
+            kept.append(_frames(np.tile(held, (frames, 1)) if held.shape == (what.nu,) else held, "u", (frames, what.nu)))
             options.u = ffi.cast("double *", pointer(kept[-1]))
     if time is not None:
         kept.append(_frames(time, "time", (frames,)))

@@ -108,6 +108,8 @@ def test_forces(tmp_path):
     assert "has controls" in held(abut.view(driven, driven.start()[None], picture=(0, 0)))["unforced"]
     known = abut.view(driven, driven.start()[None], v=np.zeros((1, driven.nv)), u=np.zeros((1, driven.nu)), picture=(0, 0))
     assert "unforced" not in held(known) and "forces" in held(known)["arrays"]
+    of_all = abut.view(driven, driven.start()[None], v=np.zeros((1, driven.nv)), u=np.zeros(driven.nu), picture=(0, 0))
+    assert np.array_equal(array_of(of_all, "forces"), array_of(known, "forces"), equal_nan=True)
     with pytest.raises(ValueError, match=r"u has shape \(2, 1\)"):
         abut.view(driven, driven.start()[None], v=np.zeros((1, driven.nv)), u=np.zeros((2, 1)))
 
