@@ -4,11 +4,13 @@
 #include "base/memory.h"
 #include "format/whole_file.h"
 #include "scene/law.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define ACTUATORS_MOST 4096
 #define STARTS_MOST 4096
@@ -253,6 +255,31 @@ static abut_status keep_text(reader *r)
   return ABUT_SUCCESS;
 }
 
+/* Whether a file that is no JSON is a model's, by its first character or its name's ending. */
+static bool is_model(const char *name, const char *bytes, size_t count)
+{
+  static const char *const endings[] = {".xml", ".mjcf", ".urdf"};
+  size_t first = 0;
+  while (first < count && isspace((unsigned char)bytes[first])) {
+    ++first;
+  }
+  bool found = first < count && bytes[first] == '<';
+  const char *ending = strrchr(name, '.');
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; ++i) {
+    found = found || (ending && strcasecmp(ending, endings[i]) == 0);
+  }
+  return found;
+}
+
+static abut_status fail_of_model(const char *name)
+{
+  const char *slash = strrchr(name, '/'), *stem = slash ? slash + 1 : name;
+  const char *dot = strrchr(stem, '.');
+  return fail_at(ABUT_ERROR_FORMAT, name, 0,
+                 "a model is no scene; import it first: abut import %s -o %.*s.scene.json", name,
+                 (int)(dot ? (size_t)(dot - stem) : strlen(stem)), stem);
+}
+
 static abut_status parse(const char *name, const char *bytes, size_t count, const char *model,
                          scene_def *out)
 {
@@ -260,6 +287,9 @@ static abut_status parse(const char *name, const char *bytes, size_t count, cons
   json_at root;
   memset(out, 0, sizeof *out);
   abut_status status = json_file_open(&f, name, bytes, count, &root);
+  if (status == ABUT_ERROR_FORMAT && !f.root && is_model(name, bytes, count)) {
+    status = fail_of_model(name);
+  }
   if (status == ABUT_SUCCESS) {
     reader r = {.file = &f, .s = out, .model = model};
     status = read_root(&r, &root);

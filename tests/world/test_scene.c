@@ -378,6 +378,7 @@ static const struct {
   /* the file */
   {"{\"links\": [{}]", "d/t:1: ", "'}' expected"},
   {"[]", "d/t:1: ", "not an object"},
+  {"\n <mujoco/>", "d/t: ", "import it first: abut import d/t -o t.scene.json"},
   {"{}", "d/t:1: ", "the key 'links' is missing"},
   {"{\"links\":\n[]}", "d/t:1: links: ", "there is no link"},
   {"{\"links\":\n{}}", "d/t:1: links: ", "not an array"},
