@@ -56,6 +56,13 @@ class Start(NamedTuple):
     u: np.ndarray[Any, Any]
 
 
+class _Starts(dict[str, Start]):
+    """Starts by name. The error of one that is missing names those that are there."""
+
+    def __missing__(self, name: str) -> Start:
+        raise KeyError(f"no start `{name}`: the scene names " + (", ".join(f"`{one}`" for one in self) or "none"))
+
+
 class Distances(NamedTuple):
     """Distances of pairs in worlds of leading axes (...), in the order in which the pairs were asked for.
 
@@ -354,7 +361,7 @@ class Scene(Owner):
     @property
     def starts(self) -> dict[str, Start]:
         """The states that the scene names, in the order of its file; in the context's precision."""
-        found: dict[str, Start] = {}
+        found = _Starts()
         name = ffi.new("const char **")
         for i in range(self._starts):
             rows = [ffi.new("double[]", width + 1) for width in (self.nq, self.nv, self.nu)]
