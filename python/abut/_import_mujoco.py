@@ -57,7 +57,9 @@ _NAMES, _PLURAL = 3, {"body": "bodies", "equality": "equalities"}  # of one kind
 _OF_MANY = (("with its control", "with their controls"), ("it has", "they have"), ("it is", "they are"), ("it drives", "they drive"),
             ("it does", "they do"), ("its", "their"))  # how a warning of one element reads for several
 _JOINTS_MOST, _SAMPLES = 2, 12  # between geoms that may be stuck in each other; positions of each
-_PENETRATION, _THICKNESSES, _ACTIVE = 0.0056, 8.0, 3.0  # a scene's share of a body's scale; that scale; and how many of it contacts reach
+_PENETRATION, _THICKNESSES = 0.0056, 8.0  # a scene's share of a body's scale, and that scale
+_ACTIVE = math.log(999.0)  # how many penetrations contacts reach: there the activity is a fitted smoothing's floor, 0.001
+_TOUCHING = 1e-6  # a distance below is rounding [m]
 _FAR = 1e10  # beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL), and its square is finite in float32
 _ENDING = ".scene.json"
 _MESH_HEAD = "# by abut import\n"
@@ -428,12 +430,16 @@ class _Maker:
 
     def _limits(self, joint: int, to: dict[str, Any]) -> None:
         m = self.m
-        if not m.jnt_limited[joint] or self.is_off("LIMIT"):
+        margin, (low, high) = float(m.jnt_margin[joint]), _floats(m.jnt_range[joint])
+        if self.is_off("LIMIT"):
+            return
+        if not m.jnt_limited[joint]:
+            if low > high:
+                self.tell("joint", joint, f"its lower limit of {low:g} is above its upper one of {high:g}: MuJoCo leaves both out")
             return
         if not self._is_single(joint):
             self.tell("joint", joint, "a ball's limit is left out")
             return
-        margin, (low, high) = float(m.jnt_margin[joint]), _floats(m.jnt_range[joint])
         limits = [low + margin, high - margin]
         if not limits[0] < limits[1]:
             self.tell("joint", joint, "the limits' margin is as wide as they are, and is left out")
@@ -824,7 +830,7 @@ class _Maker:
         return [float(m.qpos0[m.jnt_qposadr[joint]]) + turn * k for k in range(_SAMPLES)] if m.jnt_type[joint] == _HINGE else None
 
     def _reach(self, geoms: Any) -> Any:
-        """Below this distance contacts of geoms act although nothing touches: three times the penetration that a scene fits to their size
+        """Below this distance contacts of geoms act although nothing touches: 6.9 of the penetrations that a scene fits to their size
         (docs/smoothing.md). Planes have no size."""
         half = self.m.geom_aabb[geoms, 3:]
         scale = np.minimum(2.0 * np.linalg.norm(half, axis=-1), _THICKNESSES * 2.0 * np.min(half, axis=-1))
@@ -911,13 +917,15 @@ class _Maker:
         for (g1, g2), distance in sorted((self.stuck | self.close).items()):
             names = (f"geoms {self.called('geom', g1)} and {self.called('geom', g2)} of bodies {self.called('body', self.body[g1])} and "
                      f"{self.called('body', self.body[g2])}")
+            touch = distance < _TOUCHING
+            near = "touching" if touch else f"{1e3 * distance:.3g} mm apart"
             if (g1, g2) in self.close:
-                self.tell_all(f"{names} are {1e3 * distance:.3g} mm apart at the start: contacts act below some "
+                self.tell_all(f"{names} are {near} at the start: contacts act below some "
                               f"{1e3 * float(np.min(self._reach([g1, g2]))):.2g} mm, and may brake them (docs/import.md#clearances)")
             elif distance < 0.0:
                 self.tell_all(f"{names} overlap by {-1e3 * distance:.3g} mm wherever the joints between them go: they are no pair")
             else:
-                self.tell_all(f"{names} are {1e3 * distance:.3g} mm apart and never touch wherever the joints between them go: they are no pair")
+                self.tell_all(f"{names} are {near} and never {'overlap' if touch else 'touch'} wherever the joints between them go: they are no pair")
 
     def _automatic(self) -> dict[str, Any]:
         """What automatic pairs have in common, by the scene's key; {} where there are none."""
@@ -1019,7 +1027,10 @@ class _Maker:
             if any(controls):
                 one["u"] = controls
             name = self.name("key", k) or str(k)
-            starts[f"key+{k}" if name in starts else name] = one
+            if name in starts:
+                self.tell_all(f"keyframe {k}: another has the name `{name}`, and it is the start `key+{k}`")
+                name = f"key+{k}"
+            starts[name] = one
         return {"starts": starts} if starts else {}
 
     def mesh_text(self, mesh: int) -> str:
@@ -1099,7 +1110,8 @@ def _tendons(maker: _Maker) -> tuple[list[dict[str, Any]], dict[int, int]]:
             one["damping"] = float(m.tendon_damping[t])
         for array, why in _UNTAKEN:
             if maker.has(array, t):
-                maker.tell("tendon", t, why)
+                couples = array == "tendon_limited" and len(wraps) > 1
+                maker.tell("tendon", t, why + (", so that joints which they couple move by themselves" if couples else ""))
         numbers[t] = len(out)
         out.append(one)
     return out, numbers
@@ -1304,7 +1316,9 @@ def _reason(error: Exception) -> str:
         return text + "; MuJoCo finds no packages of ROS: write the mesh's path in the place of `package://` (docs/import.md#meshes)"
     if "Error opening file" in text:
         return text + "; MuJoCo looks for files from the model's own folder on (docs/import.md#meshes)"
-    return text + "; what to do where it is too old: docs/import.md"
+    if re.search("unrecognized (attribute|element)|invalid keyword", text):
+        return text + "; what to do where it is too old: docs/import.md"
+    return text
 
 
 def _summary(path: str, scene: dict[str, Any], maker: _Maker) -> str:
@@ -1326,10 +1340,20 @@ def _print(line: str) -> int:
     return 0
 
 
+def _is_xacro(path: str) -> bool:
+    """MuJoCo passes over elements that it does not know in a URDF, and with them what they stand for. Comments stay when xacro has run."""
+    with contextlib.suppress(OSError):  # of which MuJoCo tells
+        text = pathlib.Path(path).read_text(errors="replace")
+        return path.lower().endswith(".xacro") or "<xacro:" in re.sub("<!--.*?-->", "", text, flags=re.DOTALL)
+    return False
+
+
 def _read(path: str) -> Any:
     """A mujoco.MjModel of a file."""
     if os.fsencode(path) != path.encode(errors="replace"):
         raise ValueError("MuJoCo's package takes only paths of UTF-8")
+    if _is_xacro(path):
+        raise ValueError("it is written for xacro: expand it first, `xacro FILE > robot.urdf` (docs/import.md)")
     # MuJoCo would write its warnings to a file in the working folder.
     mj.set_mju_user_warning(lambda text: print(f"abut: warning: MuJoCo: {text}", file=sys.stderr))
     try:

@@ -20,6 +20,10 @@ def test_what_is_refused_with_and_without_mujoco():
     usage("-o -: name a file", f"import {ARM} -o -")
     usage("import has no option --poses", f"import {ARM} -o no.scene.json --poses poses.csv")
     wrong("none.xml: No such file or directory", "import none.xml -o no.scene.json")
+    for name, text in (("robot.xml", "<mujoco/>"), ("robot.urdf", ""), ("robot.txt", " <robot/>")):
+        put(name, text)
+        wrong(f"{name}: a model is no scene; import it first: abut import {name} -o robot.scene.json",
+              f"simulate {name} --steps 1 -o no.npz {ON}")
     shutil.copy(ARM, "own.scene.json")
     wrong("own.scene.json: is an input of this command too",
           "import own.scene.json -o own.scene.json")
@@ -132,9 +136,9 @@ def test_starts():
 def test_what_is_wrong():
     put("bad.xml", "<mujoco><worldbody><geom/></worldbody></mujoco>\n")
     run(2, "import bad.xml -o no.scene.json",
-        err=r"^abut: bad\.xml: .*sizes? (0 )?must be positive")
+        err=r"^abut: bad\.xml: .*sizes? (0 )?must be positive[^;]*$")
     put("bad.xml", "<mujoco><worldbody><gem/></worldbody></mujoco>\n")
-    run(2, "import bad.xml -o no.scene.json", err=r"^abut: bad\.xml: .*gem")
+    run(2, "import bad.xml -o no.scene.json", err=r"^abut: bad\.xml: .*gem.*; what to do where it is too old: docs/import\.md$")
     put("bad.xml", "no XML\n")
     run(2, "import bad.xml -o no.scene.json", err=r"^abut: bad\.xml: ")
     for mesh in ("part.dae", "part.GLB"):
@@ -149,6 +153,12 @@ def test_what_is_wrong():
         put("bad.urdf", mesh.format(name))
         said = run(2, "import bad.urdf -o no.scene.json", err=r"^abut: bad\.urdf: MuJoCo .*part\.stl.*; " + hint + r" \(docs/import\.md#meshes\)$")
         lacks(said.err, "too old")
+    xacro = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><!-- <xacro:arm/> --><link name="a"/>{}</robot>\n'
+    for name, text in (("some.urdf", xacro.format("<xacro:arm/>")), ("some.urdf.xacro", xacro.format(""))):
+        put(name, text)
+        wrong(f"{name}: it is written for xacro: expand it first, `xacro FILE > robot.urdf` (docs/import.md)", f"import {name} -o no.scene.json")
+    put("expanded.urdf", xacro.format(""))
+    wrong("expanded.urdf: the model has no bodies except the world, and no geoms that may touch anything", "import expanded.urdf -o no.scene.json")
     put("empty.xml", "<mujoco/>\n")
     wrong("empty.xml: the model has no bodies except the world, and no geoms that may touch anything", "import empty.xml -o no.scene.json")
     absent("MUJOCO_LOG.TXT")

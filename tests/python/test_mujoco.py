@@ -287,7 +287,7 @@ TABLE = """<mujoco><worldbody><geom name="base" type="cylinder" size="0.1 0.05"/
     ('type="ball"', 0, None),
 ])
 def test_clearances(joint, margin, said, context):
-    """A table 0.5 mm above its base turns and slides as MuJoCo's, which touches nothing; 4.8 mm is three times the fitted penetration."""
+    """A table 0.5 mm above its base turns and slides as MuJoCo's, which touches nothing; contacts reach 11 mm, 6.9 of the fitted penetrations."""
     model = mujoco.MjModel.from_xml_string(TABLE.replace("JOINT", joint).replace("MARGIN", str(margin)))
     told = []
     scene, _ = am.scene_of(model, tell=told.append)
@@ -304,6 +304,53 @@ def test_clearances(joint, margin, said, context):
         for _ in range(400):
             mujoco.mj_step(model, data)
         assert s.status == 0 and np.abs(s.q - data.qpos).max() < 1e-12 and abs(data.qpos[0] - 0.016) < 1e-6
+
+
+CARRIAGE = """<mujoco><worldbody><body name="rail" pos="0 0 1"><geom name="r" type="box" size=".3 .02 .02"/></body>
+  <body name="car" pos="0 AT 1"><joint type="slide" axis="1 0 0"/><geom name="c" type="box" size=".03 .02 .02"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("gap, said", [(3e-3, "3 mm apart"), (1e-9, "touching"), (3.5e-3, None)])
+def test_clearances_are_told_as_far_as_contacts_brake(gap, said, context):
+    """Beside its rail: where nothing is said, nothing brakes."""
+    model = mujoco.MjModel.from_xml_string(CARRIAGE.replace("AT", str(0.04 + gap)))
+    told = []
+    am.scene_of(model, tell=told.append)
+    assert told == ([] if said is None else [
+        f"geoms `r` and `c` of bodies `rail` and `car` are {said} at the start: contacts act below some 3.2 mm, and may brake them "
+        "(docs/import.md#clearances)"])
+    s = quiet(abut.from_mujoco, model, context).step([0.0], [1.0], steps=100)
+    assert (s.v[0] == 1.0) == (said is None), s.v
+
+
+def test_links_that_slide_along_each_other_at_no_distance_are_touching():
+    model = mujoco.MjModel.from_xml_string(CARRIAGE.replace("AT", "0.040000001").replace(
+        'axis="1 0 0"', 'axis="1 0 0" range="-.1 .1" limited="true"'))
+    told = []
+    am.scene_of(model, tell=told.append)
+    assert told == ["geoms `r` and `c` of bodies `rail` and `car` are touching and never overlap wherever the joints between them go: "
+                    "they are no pair"]
+
+
+def test_limits_that_are_the_wrong_way_round():
+    told = []
+    link = '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    scene, _ = am.scene_of(mujoco.MjModel.from_xml_string(f"""<robot name="r">{link.format("a")}{link.format("b")}<joint name="knee" type="revolute">
+      <parent link="a"/><child link="b"/><axis xyz="0 0 1"/><limit lower="1" upper="-0.5" effort="1" velocity="1"/></joint></robot>"""), tell=told.append)
+    assert told == ["joint `knee`: its lower limit of 1 is above its upper one of -0.5: MuJoCo leaves both out"]
+    assert "limits" not in scene["links"][0]["joint"]
+
+
+def test_names_of_starts(context):
+    model = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><body><joint axis="0 0 1"/><geom size="1"/></body></worldbody>
+      <keyframe><key qpos="1"/><key name="0" qpos="2"/></keyframe></mujoco>""")
+    with pytest.warns(UserWarning, match="^keyframe 1: another has the name `0`, and it is the start `key\\+1`$"):
+        scene = abut.from_mujoco(model, context)
+    assert [(name, start.q[0]) for name, start in scene.starts.items()] == [("0", 1.0), ("key+1", 2.0)]
+    with pytest.raises(KeyError, match="no start `home`: the scene names `0`, `key\\+1`"):
+        scene.starts["home"]
+    with pytest.raises(KeyError, match="no start `home`: the scene names none"):
+        quiet(abut.from_mujoco, load("arm"), context).starts["home"]
 
 
 def test_clearances_of_free_bodies_are_not_told():
@@ -572,8 +619,19 @@ def test_planes_end_nowhere(context):
 
 
 def test_warnings_name_what_is_left_out():
-    with pytest.warns(UserWarning, match="tendon `pull`: its length limits are left out"):
+    with pytest.warns(UserWarning, match="tendon `pull`: its length limits are left out$"):
         am.scene_of(load("hand"))
+
+
+def test_limits_of_tendons_that_couple_joints():
+    told = []
+    joints = "".join(f'<body><joint name="{name}" axis="0 0 1"/><geom size="1" contype="0"/>' for name in ("FFJ1", "FFJ0"))
+    am.scene_of(mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody>{joints}</body></body></worldbody><tendon>
+      <fixed name="one" range="0 1" limited="true"><joint joint="FFJ1" coef="1"/></fixed>
+      <fixed name="two" range="0 1" limited="true"><joint joint="FFJ0" coef="1"/><joint joint="FFJ1" coef="-1"/></fixed></tendon></mujoco>"""),
+                tell=told.append)
+    assert told[:2] == ["tendon `one`: its length limits are left out",
+                        "tendon `two`: its length limits are left out, so that joints which they couple move by themselves"], told
 
 
 def test_height_fields_that_are_too_fine():
