@@ -214,7 +214,7 @@ static newton_group entry_group(const newton *s, int entry, int item)
 static real lone_twist(const newton *s, const newton_group *g, int lone, real out[6])
 {
   const real sign = lone == g->ints[GROUP_A] ? R(1.0) : R(-1.0);
-  get6(link_pass(s, lone) + PASS_TWIST, out);
+  COPY6(link_pass(s, lone) + PASS_TWIST, out);
   scale6(out, sign);
   return sign;
 }
@@ -242,7 +242,7 @@ static void entry_twists(const newton *s, int state, GLOBAL const real *x, int a
 #else
       group_twist(s, &g, x, t);
 #endif
-      put6(t, entry_row(s, entry) + at);
+      COPY6(t, entry_row(s, entry) + at);
     }
   }
 }
@@ -411,11 +411,11 @@ static void entry_sums(const newton *s, int state, const int what)
     if (item >= 0) {
       const newton_group g = entry_group(s, entry, item);
       real t[6], dt[6];
-      get6(entry_row(s, entry) + ENTRY_TWIST, t);
+      COPY6(entry_row(s, entry) + ENTRY_TWIST, t);
       if (what == SUM_COST) {
         sums[0] = group_cost(&g, begin, step, t);
       } else if (what == SUM_SLOPE) {
-        get6(entry_row(s, entry) + ENTRY_ALONG, dt);
+        COPY6(entry_row(s, entry) + ENTRY_ALONG, dt);
         group_slope(&g, begin, step, t, dt, island_numbers(s, ISLAND_AT)[item_island(s, item)],
                     sums);
       } else {

@@ -5,7 +5,7 @@ static void add_wrench(const newton *s, const newton_group *g, GLOBAL const real
                        GLOBAL real *out)
 {
   real of[6];
-  get6(push, of);
+  COPY6(push, of);
   for (int k = s->team.item; k < g->ints[GROUP_DOFS]; k += s->team.items) {
     real column[6];
     group_column(s, g, k, column);
@@ -195,7 +195,7 @@ static void entry_alone(const newton *s, int entry, int item, GLOBAL const real 
     lane_store(lane_lit(R(0.0)), sums + i);
   }
   group_wrench(&g, 0, LANES, t, curved, sums);
-  put6(t, row + ENTRY_TWIST);
+  COPY6(t, row + ENTRY_TWIST);
   for (int i = 0; i < count; ++i) {
     row[ENTRY_SUMS + i] = sums[i];
   }

@@ -35,25 +35,10 @@ static real dot6(const real a[6], const real b[6])
    (out)[5] = (f)[15] * (x)[0] + (f)[16] * (x)[1] + (f)[17] * (x)[2] + (f)[18] * (x)[3] + \
               (f)[19] * (x)[4] + (f)[20] * (x)[5])
 
-static void get6(GLOBAL const real *from, real out[6])
-{
-  out[0] = from[0];
-  out[1] = from[1];
-  out[2] = from[2];
-  out[3] = from[3];
-  out[4] = from[4];
-  out[5] = from[5];
-}
-
-static void put6(const real from[6], GLOBAL real *out)
-{
-  out[0] = from[0];
-  out[1] = from[1];
-  out[2] = from[2];
-  out[3] = from[3];
-  out[4] = from[4];
-  out[5] = from[5];
-}
+// A macro, as either side may be a kernel's own memory or a device's.
+#define COPY6(from, to)                                                                \
+  ((to)[0] = (from)[0], (to)[1] = (from)[1], (to)[2] = (from)[2], (to)[3] = (from)[3], \
+   (to)[4] = (from)[4], (to)[5] = (from)[5])
 
 static void add6(real out[6], const real more[6], real times)
 {
@@ -81,22 +66,28 @@ static GLOBAL real *link_pass(const newton *s, int link)
   return s->passes + PASS_REALS * link;
 }
 
-static GLOBAL const int *link_ints(const newton *s, int link)
+static int link_tree(const newton *s, int link)
 {
-  return s->ints + s->n->at_links + LINK_INTS * link;
+  return (s->ints + s->n->at_links + LINK_INTS * link)[LINK_TREE];
+}
+
+// How many links the solver goes through.
+static int link_count(const newton *s)
+{
+  return s->dofs ? s->n->links : 0;
 }
 
 // Returns the parent of a link, -1 where that cannot move.
-static int moving_parent(const newton *s, GLOBAL const int *link)
+static int moving_parent(const newton *s, const tree_link *l)
 {
-  const int parent = link[LINK_PARENT];
-  return parent >= 0 && link_ints(s, parent)[LINK_TREE] >= 0 ? parent : -1;
+  return l->parent >= 0 && link_tree(s, l->parent) >= 0 ? l->parent : -1;
 }
 
 // Whether a link can move and its island is in one of some states.
-static int link_is(const newton *s, GLOBAL const int *link, int state)
+static int link_is(const newton *s, int link, int state)
 {
-  return link[LINK_TREE] >= 0 && tree_is(s, link[LINK_TREE], state);
+  const int tree = link_tree(s, link);
+  return tree >= 0 && tree_is(s, tree, state);
 }
 
 // Of a group of which a link can move: returns that link where the other one cannot move, else -1.
@@ -110,7 +101,7 @@ static int lone_link(const newton *s, GLOBAL const int *group)
 // Writes the origin of each link as seen from its parent's.
 static void start_passes(const newton *s)
 {
-  for (int link = 0; link < (s->dofs ? s->n->links : 0); ++link) {
+  for (int link = 0; link < link_count(s); ++link) {
     for (int i = 0; i < 3; ++i) {
       link_pass(s, link)[PASS_ARM + i] = one_real(&s->tree, s->n->at_anchor + 3 * link + i) +
                                          one_real(&s->tree, s->n->at_arm + 3 * link + i);
@@ -122,23 +113,23 @@ static void start_passes(const newton *s)
 // of some states.
 static void pass_twists(const newton *s, int state, GLOBAL const real *x)
 {
-  for (int link = 0; link < (s->dofs ? s->n->links : 0); ++link) {
-    GLOBAL const int *of = link_ints(s, link);
-    if (link_is(s, of, state)) {
+  for (int link = 0; link < link_count(s); ++link) {
+    const tree_link l = link_at(s->n, s->ints, link);
+    if (link_is(s, link, state)) {
       GLOBAL const real *r = link_pass(s, link) + PASS_ARM;
-      const int parent = moving_parent(s, of), dofs = JOINT_DOFS(of[LINK_TYPE]);
+      const int parent = moving_parent(s, &l);
       real t[6] = {R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0)}, axis[6];
       if (parent >= 0) {
-        get6(link_pass(s, parent) + PASS_TWIST, t);
+        COPY6(link_pass(s, parent) + PASS_TWIST, t);
         t[3] += t[1] * r[2] - t[2] * r[1];
         t[4] += t[2] * r[0] - t[0] * r[2];
         t[5] += t[0] * r[1] - t[1] * r[0];
       }
-      for (int k = of[LINK_V]; k < of[LINK_V] + dofs; ++k) {
-        get6(s->axes + AXIS_REALS * k, axis);
+      for (int k = l.v; k < l.v + l.dofs; ++k) {
+        COPY6(s->axes + AXIS_REALS * k, axis);
         add6(t, axis, x[k]);
       }
-      put6(t, link_pass(s, link) + PASS_TWIST);
+      COPY6(t, link_pass(s, link) + PASS_TWIST);
     }
   }
 }
@@ -146,7 +137,7 @@ static void pass_twists(const newton *s, int state, GLOBAL const real *x)
 // Empties the sums of all links.
 static void pass_start(const newton *s)
 {
-  for (int link = 0; link < (s->dofs ? s->n->links : 0); ++link) {
+  for (int link = 0; link < link_count(s); ++link) {
     link_pass(s, link)[PASS_LOADED] = R(0.0);
   }
 }
@@ -208,17 +199,16 @@ static void add_way(const newton *s, const panel *q, int link, int dof, const re
   GLOBAL const int *dofs = s->ints + s->n->at_dofs;
   GLOBAL real *row = q->at + dofs[DOF_INTS * dof + DOF_PLACE];
   real wrench[6], axis[6];
-  get6(s->axes + AXIS_REALS * dof, axis);
+  COPY6(s->axes + AXIS_REALS * dof, axis);
   CURVATURE_TIMES(f, axis, wrench);
   for (int at = link; at >= 0;) {
-    GLOBAL const int *of = link_ints(s, at);
-    const int first = of[LINK_V], end = MIN_INT(first + JOINT_DOFS(of[LINK_TYPE]), dof + 1);
-    for (int k = first; k < end; ++k) {
-      get6(s->axes + AXIS_REALS * k, axis);
+    const tree_link l = link_at(s->n, s->ints, at);
+    for (int k = l.v; k < MIN_INT(l.v + l.dofs, dof + 1); ++k) {
+      COPY6(s->axes + AXIS_REALS * k, axis);
       row[dofs[DOF_INTS * k + DOF_PLACE] * q->stride] += dot6(axis, wrench);
     }
     move_wrench(wrench, link_pass(s, at) + PASS_ARM);
-    at = moving_parent(s, of);
+    at = moving_parent(s, &l);
   }
 }
 
@@ -226,22 +216,22 @@ static void add_way(const newton *s, const panel *q, int link, int dof, const re
 // freedom, out (nv), and with `curved` to panels.
 static void pass_sums(const newton *s, int state, const int curved, GLOBAL real *out)
 {
-  for (int link = (s->dofs ? s->n->links : 0) - 1; link >= 0; --link) {
-    GLOBAL const int *of = link_ints(s, link);
+  for (int link = link_count(s) - 1; link >= 0; --link) {
+    const tree_link l = link_at(s->n, s->ints, link);
     GLOBAL const real *own = link_pass(s, link);
-    if (own[PASS_LOADED] != R(0.0) && link_is(s, of, state)) {
-      const int parent = moving_parent(s, of), end = of[LINK_V] + JOINT_DOFS(of[LINK_TYPE]);
+    if (own[PASS_LOADED] != R(0.0) && link_is(s, link, state)) {
+      const int parent = moving_parent(s, &l), end = l.v + l.dofs;
       real sums[PASS_SUMS_REALS], axis[6];
       for (int i = 0; i < PASS_SUMS_REALS; i += LANES) {
         lane_store(lane_load(own + PASS_SUMS + i), sums + i);
       }
-      for (int k = of[LINK_V]; k < end; ++k) {
-        get6(s->axes + AXIS_REALS * k, axis);
+      for (int k = l.v; k < end; ++k) {
+        COPY6(s->axes + AXIS_REALS * k, axis);
         out[k] += dot6(axis, sums);
       }
-      if (curved && end > of[LINK_V]) {
-        const panel q = panel_of(&s->panels, of[LINK_TREE]);
-        for (int k = of[LINK_V]; k < end; ++k) {
+      if (curved && l.dofs) {
+        const panel q = panel_of(&s->panels, link_tree(s, link));
+        for (int k = l.v; k < end; ++k) {
           add_way(s, &q, link, k, sums + SUMS_WRENCH);
         }
       }
