@@ -12,15 +12,23 @@
 #define COOKIE 0xab071508u
 /* of a segment, from its end on: those of which the stages of RK4 are kept */
 #define STAGED_STEPS ((size_t)16)
+/* that all worlds' states may take [bytes], for a rollout that is not made a second time */
+#define KEPT_BYTES ((double)(64u << 20))
 
 /* ---- sizes ---- */
 
+/* With one segment the forward run's states are all there, and no step is made again. Stages of RK4
+ * are kept of few steps, so that its segments stay short. */
 size_t segment_of(const steps_call *c)
 {
-  const size_t steps = c->worlds->steps, asked = c->gradients->segment;
+  const abut_worlds *w = c->worlds;
+  const size_t steps = w->steps, asked = c->gradients->segment;
   size_t segment = asked;
   if (!asked) {
-    segment = 1;
+    const scene_constants *n = &c->scene->constants;
+    const double bytes = (double)sizeof(double) * (double)(n->nq + 2 * n->nv);
+    const bool all = !is_rk4(c) && bytes * (double)steps * (double)w->count <= KEPT_BYTES;
+    segment = all ? steps : 1;
     while (segment * segment < steps) { /* which are within int */
       ++segment;
     }
