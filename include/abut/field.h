@@ -38,19 +38,21 @@ ABUT_API abut_field_options abut_default_field_options(void);
 
 /* What is suspicious about a mesh or its field: bits of abut_field_report.suspicions. */
 typedef enum abut_suspicion {
-  ABUT_SUSPECT_OPEN = 1,       /* holes were closed, or open edges are left */
-  ABUT_SUSPECT_INSIDE_OUT = 2, /* shells were inside out and have been turned */
-  ABUT_SUSPECT_TURNED = 4,     /* single faces ran against their neighbours and have been turned */
-  ABUT_SUSPECT_TANGLED = 8,    /* edges of more than two faces, or that no orientation suits */
-  ABUT_SUSPECT_UNIT = 16,      /* so large that it looks like millimetres */
-  ABUT_SUSPECT_SMALL = 32,     /* so small that no smoothing fits it, and evaluation is refused */
-  ABUT_SUSPECT_COARSE = 64,    /* the field is farther off than the tolerance asks */
-  ABUT_SUSPECT_THIN = 128,     /* parts are too thin for the field to be negative inside */
-  ABUT_SUSPECT_NESTED = 256,   /* shells lie within others, turned as these are: no cavities */
-  ABUT_SUSPECT_SHEET = 512,    /* faces without a back, such as a wall inside, enclose nothing */
-  ABUT_SUSPECT_MISFIT = 1024,  /* of a body file: its mesh lies nowhere near its field's surface */
-  ABUT_SUSPECT_FEATURES = 2048 /* of a body file: a stated feature with its radius is off the
-                                  field's surface */
+  ABUT_SUSPECT_OPEN = 1,        /* holes were closed, or open edges are left */
+  ABUT_SUSPECT_INSIDE_OUT = 2,  /* shells were inside out and have been turned */
+  ABUT_SUSPECT_TURNED = 4,      /* single faces ran against their neighbours and have been turned */
+  ABUT_SUSPECT_TANGLED = 8,     /* edges of more than two faces, or that no orientation suits */
+  ABUT_SUSPECT_UNIT = 16,       /* so large that it looks like millimetres */
+  ABUT_SUSPECT_SMALL = 32,      /* so small that no smoothing fits it, and evaluation is refused */
+  ABUT_SUSPECT_COARSE = 64,     /* the field is farther off than the tolerance asks */
+  ABUT_SUSPECT_THIN = 128,      /* parts are too thin for the field to be negative inside */
+  ABUT_SUSPECT_NESTED = 256,    /* shells lie within others, turned as these are: no cavities */
+  ABUT_SUSPECT_SHEET = 512,     /* faces without a back, such as a wall inside, enclose nothing */
+  ABUT_SUSPECT_MISFIT = 1024,   /* of a body file: its mesh lies nowhere near its field's surface */
+  ABUT_SUSPECT_FEATURES = 2048, /* of a body file: a stated feature with its radius is off the
+                                   field's surface */
+  ABUT_SUSPECT_WELDED = 4096,   /* corners that are apart by more than rounding became one */
+  ABUT_SUSPECT_CLOSING = 8192   /* what closes the holes has moved the inside, by winding numbers */
 } abut_suspicion;
 
 /* Errors are shares of the diagonal, of the field at points spread over the mesh's faces. */
@@ -65,6 +67,9 @@ typedef struct abut_field_report {
   double hole_widest;       /* [m] */
   size_t sheets;            /* shells that enclose nothing, with or without rims */
   double sheet_widest;      /* [m] */
+  double welded_within;     /* [m] how far apart corners were that became one, beyond rounding */
+  double closing_doubt;     /* of the inside, the share that what closes the holes has moved, by
+                               winding numbers; 0: little */
   size_t shells_nested;     /* within others, and turned as these are */
   size_t tangled_edges;
   double diagonal;        /* of the mesh's box [m] */

@@ -13,7 +13,7 @@ from abut._shape_numbers import ShapeNumbers, numbers_of
 __all__ = ["Body"]
 
 _DIAGNOSTICS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN",
-                "NESTED", "SHEET", "MISFIT", "FEATURES")
+                "NESTED", "SHEET", "MISFIT", "FEATURES", "WELDED", "CLOSING")
 
 
 def diagnostic_texts(report: Any) -> list[str]:

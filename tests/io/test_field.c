@@ -549,6 +549,13 @@ static void words(void)
         "'%s'", text);
   abut_suspicion_text(&odd, ABUT_SUSPECT_COARSE, text, sizeof text);
   check(strstr(text, "up to under 0.01 %") != NULL, "'%s'", text);
+  odd.suspicions |= ABUT_SUSPECT_WELDED | ABUT_SUSPECT_CLOSING;
+  odd.welded_within = 1.2e-4;
+  odd.closing_doubt = 0.37;
+  abut_suspicion_text(&odd, ABUT_SUSPECT_WELDED, text, sizeof text);
+  check(!strncmp(text, "welded: corners up to 0.00012 m apart", 37), "'%s'", text);
+  abut_suspicion_text(&odd, ABUT_SUSPECT_CLOSING, text, sizeof text);
+  check(!strncmp(text, "closing: the faces that close the holes put 37 % of", 51), "'%s'", text);
   odd.thin_share = 0.0;
   odd.thin_lost = 0.0123;
   abut_suspicion_text(&odd, ABUT_SUSPECT_THIN, text, sizeof text);

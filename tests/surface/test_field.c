@@ -438,15 +438,9 @@ static void refusals(void)
   shape_free(&s);
 }
 
-/* A box with a hole and another one in it: every step has something to do. */
-static void each_allocation(void)
+static void let_each_fail(shape *s)
 {
-  shape s = {0};
-  static const double inner_low[3] = {0.2, 0.0, 0.0}, inner_high[3] = {0.7, 0.2, 0.2};
-  shape_box(&s, low, high, 1);
-  shape_drop(&s, 3);
-  shape_box(&s, inner_low, inner_high, 1);
-  const abut_body_def mesh = shape_def(&s);
+  const abut_body_def mesh = shape_def(s);
   abut_field_options o = abut_default_field_options();
   o.cells = 8;
   o.tolerance = 0.02;
@@ -462,7 +456,44 @@ static void each_allocation(void)
     abut_free_field(&f);
   } while (status != ABUT_SUCCESS);
   check(allowed > 30, "only %ld allocations", allowed);
-  shape_free(&s);
+}
+
+/* A box whose corners are off by so much, so that its faces are apart; with two of them there
+ * twice. */
+static void loose_box(shape *s, double by, bool twice)
+{
+  uint64_t seed = 3;
+  shape_box(s, low, high, 2);
+  const size_t faces = twice ? s->face_count / 3 : 0;
+  for (size_t i = 0; i < faces; ++i) {
+    uint32_t again[3];
+    for (size_t k = 0; k < 3; ++k) {
+      const double *v = s->vertices + 3 * (size_t)s->faces[3 * i + k];
+      again[k] = shape_vertex(s, v[0], v[1], v[2]);
+    }
+    shape_face(s, again[0], again[1], again[2]);
+  }
+  for (size_t i = 0; i < 3 * s->vertex_count; ++i) {
+    s->vertices[i] += by * (random_uniform(&seed) - 0.5);
+  }
+}
+
+/* Between them every step has something to do. */
+static void each_allocation(void)
+{
+  shape within = {0}, apart = {0}, twice = {0};
+  static const double inner_low[3] = {0.2, 0.0, 0.0}, inner_high[3] = {0.7, 0.2, 0.2};
+  shape_box(&within, low, high, 1);
+  shape_drop(&within, 3);
+  shape_box(&within, inner_low, inner_high, 1);
+  loose_box(&apart, 5e-3, false);
+  loose_box(&twice, 1e-4, true);
+  let_each_fail(&within);
+  let_each_fail(&apart);
+  let_each_fail(&twice);
+  shape_free(&within);
+  shape_free(&apart);
+  shape_free(&twice);
 }
 
 int main(void)

@@ -186,6 +186,23 @@ static int features_text(const abut_field_report *r, char *out, size_t room)
     r->feature_misfit, r->diagonal);
 }
 
+static int welded_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room,
+                  "welded: corners up to %.2g m apart became one, since that closes the surface; "
+                  "where gaps of this width are meant, close the mesh around them",
+                  r->welded_within);
+}
+
+static int closing_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room,
+                  "closing: the faces that close the holes put %s %% of the inside elsewhere than "
+                  "the winding number of the open mesh; look at the result, or close the mesh "
+                  "yourself",
+                  percent(r->closing_doubt).text);
+}
+
 size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which, char *text,
                            size_t room)
 {
@@ -199,6 +216,7 @@ size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which
     {ABUT_SUSPECT_COARSE, coarse_text}, {ABUT_SUSPECT_THIN, thin_text},
     {ABUT_SUSPECT_NESTED, nested_text}, {ABUT_SUSPECT_SHEET, sheet_text},
     {ABUT_SUSPECT_MISFIT, misfit_text}, {ABUT_SUSPECT_FEATURES, features_text},
+    {ABUT_SUSPECT_WELDED, welded_text}, {ABUT_SUSPECT_CLOSING, closing_text},
   };
   if (text && room) {
     *text = '\0';

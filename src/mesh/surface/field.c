@@ -108,6 +108,8 @@ static void report_surface(abut_field_report *r, const surface *s, const surface
   r->hole_widest = made->hole_widest;
   r->sheets = made->sheets;
   r->sheet_widest = made->sheet_widest;
+  r->welded_within = made->welded_within;
+  r->closing_doubt = made->doubt;
   r->tangled_edges = made->tangled_edges;
   r->diagonal = s->diagonal;
 }
@@ -121,7 +123,9 @@ static void diagnose(abut_field_report *r, double tolerance)
     (r->shells_turned ? ABUT_SUSPECT_INSIDE_OUT : 0u) | (r->turned ? ABUT_SUSPECT_TURNED : 0u) |
     (r->tangled_edges ? ABUT_SUSPECT_TANGLED : 0u) | diagonal_suspicions(r->diagonal) |
     (coarse ? ABUT_SUSPECT_COARSE : 0u) | (r->thin_lost > LOST_MOST ? ABUT_SUSPECT_THIN : 0u) |
-    (r->shells_nested ? ABUT_SUSPECT_NESTED : 0u) | (r->sheets ? ABUT_SUSPECT_SHEET : 0u);
+    (r->shells_nested ? ABUT_SUSPECT_NESTED : 0u) | (r->sheets ? ABUT_SUSPECT_SHEET : 0u) |
+    (r->welded_within > 0.0 ? ABUT_SUSPECT_WELDED : 0u) |
+    (r->closing_doubt > 0.0 ? ABUT_SUSPECT_CLOSING : 0u);
 }
 
 static double winding_of(const void *user, const double x[3])

@@ -4,6 +4,6 @@
 
 /* Fields that are kept on disk are found by it: it is raised with every change by which a mesh
  * gives another field or another report. */
-#define FIELD_VERSION 4
+#define FIELD_VERSION 5
 
 #endif

@@ -21,6 +21,7 @@ typedef struct junctions {
   const tree *of;
   uint32_t corner;
   double reach;
+  bool grown; /* so that low triangles could turn over, and are left alone */
   junction *at;
   size_t count, room;
 } junctions;
@@ -31,6 +32,18 @@ static int compare_junctions(const void *a, const void *b)
   return x->side != y->side     ? (x->side < y->side ? -1 : 1)
          : x->along != y->along ? (x->along < y->along ? -1 : 1)
                                 : (x->corner < y->corner ? -1 : x->corner > y->corner);
+}
+
+#define HEIGHT_SHARE 0.3 /* of a triangle: a corner may be as far off its side */
+#define OFF_ENDS                                                                                 \
+  30.0                /* times the reach: nearer to an end of the side a corner belongs to that, \
+                       */
+#define OFF_SHARE 0.1 /* but for this of the side */
+
+/* Returns the corner of a side's triangle that is not on it. */
+static uint32_t third_of(const surface *s, uint32_t side)
+{
+  return s->triangles[3 * (side / 3) + (side + 2) % 3];
 }
 
 static abut_status meet_side(void *user, uint32_t at)
@@ -49,8 +62,20 @@ static abut_status meet_side(void *user, uint32_t at)
   for (int k = 0; k < 3; ++k) {
     along += d[k] * (x[k] - a[k]) / size;
   }
-  if (j->corner == from || j->corner == to || along <= j->reach || along >= size - j->reach) {
+  const double off = fmax(j->reach, fmin(OFF_ENDS * j->reach, OFF_SHARE * size));
+  if (j->corner == from || j->corner == to || along <= off || along >= size - off) {
     return ABUT_SUCCESS;
+  }
+  if (j->grown) {
+    double area[3];
+    triangle_area(j->s, side_at / 3, area);
+    for (int k = 0; k < 3; ++k) {
+      d[k] = x[k] - a[k] - along / size * d[k];
+    }
+    if (j->corner == third_of(j->s, side_at) ||
+        length(d) * size > HEIGHT_SHARE * 2.0 * length(area)) {
+      return ABUT_SUCCESS;
+    }
   }
   void *memory = j->at;
   TRY(grow(&memory, &j->room, j->count + 1, sizeof *j->at));
@@ -127,12 +152,12 @@ static abut_status add_fans(maker *m, const uint32_t *ring, size_t b, size_t c, 
   return ABUT_SUCCESS;
 }
 
-abut_status cut_open_sides(maker *m, bool *any)
+abut_status cut_open_sides(maker *m, double reach, bool *any)
 {
   surface *s = m->s;
   abut_status status = ABUT_SUCCESS;
   void *ring = NULL;
-  junctions j = {.reach = WELD_SHARE * s->diagonal};
+  junctions j = {.reach = reach, .grown = reach > WELD_SHARE * s->diagonal};
   TRY_DONE(find_junctions(m, &j));
   *any = j.count > 0;
   if (!j.count) {

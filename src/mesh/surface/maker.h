@@ -6,7 +6,8 @@
 #include "mesh/surface/surface.h"
 #include <math.h>
 
-#define WELD_SHARE 1e-6   /* of the diagonal: corners on open edges that lie so near are one */
+#define WELD_SHARE 1e-6   /* of the diagonal: corners on open edges that lie so near are one, */
+#define WELD_MOST 1e-3    /* and those that lie so near where that closes more of the surface */
 #define SHEET_VOLUME 1e-6 /* over area to the power 3/2: a shell of less encloses nothing */
 #define NONE UINT32_MAX
 
@@ -53,8 +54,10 @@ size_t hash_words(const uint64_t *words, size_t count);
 /* to: (count) for each vertex the first one at its place. */
 abut_status weld_equal(const double *vertices, size_t count, uint32_t *to);
 
-/* Corners that lie on open sides and all but at one place become one. *any: whether any do. */
-abut_status weld_near(maker *m, bool *any);
+/* Corners that lie on open sides, or `all` corners, and within `size` [m] of each other become one.
+ * Beyond WELD_SHARE of the diagonal no triangle becomes flat by it, or turns over. *any: whether
+ * any do. */
+abut_status weld_near(maker *m, double size, bool all, bool *any);
 
 /* Marks the corners of open sides. Returns how many sides are open. */
 size_t mark_open(const maker *m, unsigned char *is_open);
@@ -94,14 +97,39 @@ abut_status orient(maker *m);
 
 /* ---- holes ---- */
 
-/* Cuts triangles where corners of others lie on their open sides, as in files of which one program
- * made the faces finer than another one their neighbours. */
-abut_status cut_open_sides(maker *m, bool *any);
+/* Cuts triangles where corners of others lie within `reach` [m] of their open sides, as in files of
+ * which one program made the faces finer than another one their neighbours. */
+abut_status cut_open_sides(maker *m, double reach, bool *any);
+
+/* Welds and cuts along open sides, within distances that grow from WELD_SHARE to WELD_MOST of the
+ * diagonal while that leaves fewer sides open. */
+abut_status join_open(maker *m);
 
 /* Closes the rims of open sides, which run against them. */
 abut_status close_holes(maker *m);
 
+/* A surface as it was, should a step make it no better. */
+typedef struct snapshot {
+  uint32_t *triangles, *polygon;
+  unsigned char *opposed;
+  size_t triangle_count, opposed_count, welded, repeated;
+} snapshot;
+
+abut_status snapshot_take(const maker *m, snapshot *out);
+
+/* Goes back; what lies across sides is found again, and shells are not. */
+abut_status snapshot_restore(maker *m, const snapshot *k);
+void snapshot_free(snapshot *k);
+
+/* How many sides are open. */
+size_t open_sides(const maker *m);
+
 /* ---- inside and outside ---- */
+
+/* Closes holes and turns shells, and opens the holes again where the surface was nearly closed and
+ * what closes them has moved the inside: gaps are narrow then, and rims run along several of them.
+ */
+abut_status close_surface(maker *m);
 
 double volume_under(const surface *s, size_t triangle, const double origin[3]);
 

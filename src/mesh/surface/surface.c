@@ -81,31 +81,9 @@ static abut_status make(maker *m, const abut_body_def *def)
     TRY_DONE(drop_repeated(m));
     TRY_DONE(find_neighbours(m));
   }
-  TRY_DONE(weld_near(m, &any));
-  if (any) {
-    TRY_DONE(drop_repeated(m));
-    TRY_DONE(find_neighbours(m));
-  }
-  TRY_DONE(cut_open_sides(m, &any));
-  if (any) {
-    TRY_DONE(drop_repeated(m));
-    TRY_DONE(find_neighbours(m));
-  }
+  TRY_DONE(join_open(m));
   TRY_DONE(orient(m));
-  TRY_DONE(close_holes(m));
-  if (s->closing_count) {
-    /* Two shells may share what closes them: who lies in whom is a question to the whole. */
-    const size_t shells = m->report->shells, tangled = m->report->tangled_edges;
-    TRY_DONE(find_neighbours(m));
-    TRY_DONE(allocate(&memory, s->triangle_count, 1));
-    unsigned char *unused = memory;
-    status = find_shells(m, unused);
-    free(unused);
-    TRY_DONE(status);
-    m->report->shells = shells;
-    m->report->tangled_edges = tangled;
-  }
-  TRY_DONE(turn_shells(m));
+  TRY_DONE(close_surface(m));
   measure_all(m);
   const double least = m->report->hole_share > SHEET_HOLES ? SHEET_LEAST : ENCLOSED_LEAST;
   if (!(s->volume > least * s->area * sqrt(s->area))) {

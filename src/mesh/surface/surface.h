@@ -1,9 +1,9 @@
 /* A mesh's surface becomes a closed, oriented set of triangles, whatever the file held.
  *
  * What is done, in this order: vertices at one place are welded, polygons cut into triangles,
- * repeated faces and those without area dropped, triangles cut where corners of others lie on their
- * open sides, neighbours turned to one orientation, holes closed, shells that are inside out
- * turned. */
+ * repeated faces and those without area dropped, corners that nearly meet on open sides welded and
+ * triangles cut where corners of others lie on these, neighbours turned to one orientation, holes
+ * closed, shells that are inside out turned. */
 #ifndef ABUT_SURFACE_SURFACE_H
 #define ABUT_SURFACE_SURFACE_H
 
@@ -37,6 +37,8 @@ typedef struct surface_report {
   double hole_widest;   /* [m] */
   size_t sheets;        /* shells that were all rim and enclose nothing */
   double sheet_widest;  /* [m] */
+  double welded_within; /* [m] how far apart corners were that became one, beyond rounding; or 0 */
+  double doubt;         /* of the inside, how much what closes the holes has moved; 0: little */
   size_t open_edges;    /* of no loop, which stay open */
   size_t tangled_edges; /* of more than two triangles, or that no orientation suits */
 } surface_report;

@@ -74,67 +74,156 @@ size_t mark_open(const maker *m, unsigned char *is_open)
   return count;
 }
 
-abut_status weld_near(maker *m, bool *any)
+/* ---- nearly equal corners ---- */
+
+#define SHORT_SHARE 0.3 /* of the shortest side at a corner: farther ones are not the same */
+#define AREA_LEAST 0.25 /* of a triangle's area, across it: what welding must leave */
+
+typedef struct weld {
+  const maker *m;
+  double size;                /* [m] corners within it are one */
+  const unsigned char *welds; /* (point_count) which corners are asked about */
+  const double *shortest;     /* (point_count) [m] of the sides at a corner; NULL: no matter */
+  places cells;               /* lists of corners that stay, by cells of twice the size */
+  uint32_t *following, *to;   /* (point_count) of those lists; which corner each becomes */
+} weld;
+
+static size_t hash_cell(const int64_t cell[3])
+{
+  const uint64_t words[3] = {(uint64_t)cell[0], (uint64_t)cell[1], (uint64_t)cell[2]};
+  return hash_words(words, 3);
+}
+
+/* Finds the nearest corner that stays and is one with corner i, and adds i to those that stay if
+ * there is none. What is near lies in one of eight cells. */
+static void weld_corner(weld *w, uint32_t i)
+{
+  const surface *s = w->m->s;
+  const double *v = point_of(s, i);
+  double best = w->size;
+  int64_t cell[3], side_of[3];
+  for (int k = 0; k < 3; ++k) {
+    const double u = (v[k] - s->lower[k]) / (2.0 * w->size);
+    cell[k] = (int64_t)floor(u);
+    side_of[k] = u - floor(u) < 0.5 ? -1 : 1;
+  }
+  for (int n = 0; n < 8; ++n) {
+    int64_t at[3];
+    for (int k = 0; k < 3; ++k) {
+      at[k] = cell[k] + (n >> k & 1 ? side_of[k] : 0);
+    }
+    uint32_t o = w->cells.at[hash_cell(at) & w->cells.mask];
+    for (; o != NONE; o = w->following[o]) {
+      const double *x = point_of(s, o);
+      const double d[3] = {v[0] - x[0], v[1] - x[1], v[2] - x[2]};
+      const double away = length(d);
+      const bool apart = w->shortest && away > SHORT_SHARE * fmin(w->shortest[i], w->shortest[o]);
+      if (away <= best && !apart) {
+        best = away;
+        w->to[i] = o;
+      }
+    }
+  }
+  if (w->to[i] == i) {
+    uint32_t *list = &w->cells.at[hash_cell(cell) & w->cells.mask];
+    w->following[i] = *list;
+    *list = i;
+  }
+}
+
+/* Leaves corners where they are that a triangle would become flat by, or turn over. */
+static void keep_triangles(weld *w)
+{
+  const surface *s = w->m->s;
+  bool again = true;
+  while (again) {
+    again = false;
+    for (size_t i = 0; i < s->triangle_count; ++i) {
+      const uint32_t *t = s->triangles + 3 * i;
+      const uint32_t n[3] = {w->to[t[0]], w->to[t[1]], w->to[t[2]]};
+      if (n[0] == t[0] && n[1] == t[1] && n[2] == t[2]) {
+        continue;
+      }
+      double before[3], after[9], area[3];
+      triangle_area(s, i, before);
+      for (size_t k = 0; k < 3; ++k) {
+        memcpy(after + 3 * k, point_of(s, n[k]), 3 * sizeof *after);
+      }
+      corners_area(after, area);
+      if (0.5 * dot(area, before) < AREA_LEAST * dot(before, before)) {
+        for (size_t k = 0; k < 3; ++k) {
+          w->to[t[k]] = t[k];
+        }
+        again = true;
+      }
+    }
+  }
+}
+
+/* Finds the shortest side at each corner. */
+static abut_status find_shortest(const surface *s, double **out)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, s->point_count, sizeof(double)));
+  double *shortest = memory;
+  for (size_t i = 0; i < s->point_count; ++i) {
+    shortest[i] = HUGE_VAL;
+  }
+  for (size_t i = 0; i < 3 * s->triangle_count; ++i) {
+    const uint32_t a = s->triangles[i], b = end_of(s, i);
+    const double *p = point_of(s, a), *q = point_of(s, b);
+    const double d[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]};
+    shortest[a] = fmin(shortest[a], length(d));
+    shortest[b] = fmin(shortest[b], length(d));
+  }
+  *out = shortest;
+  return ABUT_SUCCESS;
+}
+
+abut_status weld_near(maker *m, double size, bool all, bool *any)
 {
   surface *s = m->s;
   abut_status status = ABUT_SUCCESS;
-  void *memory = NULL, *cells = NULL, *marks = NULL;
-  places p = {0};
-  const double size = WELD_SHARE * s->diagonal;
+  void *to = NULL, *following = NULL, *marks = NULL;
+  double *shortest = NULL;
+  weld w = {.m = m, .size = size};
   *any = false;
   TRY_DONE(allocate(&marks, s->point_count, 1));
-  if (!mark_open(m, marks) || !(size > 0.0)) {
+  if (!(mark_open(m, marks) || all) || !(size > 0.0)) {
     goto done;
   }
-  TRY_DONE(allocate(&memory, s->point_count, sizeof(uint32_t)));
-  TRY_DONE(allocate(&cells, s->point_count, sizeof(uint32_t)));
-  uint32_t *to = memory, *following = cells;
-  const unsigned char *is_open = marks;
-  TRY_DONE(places_create(&p, s->point_count));
+  if (size > WELD_SHARE * s->diagonal) {
+    TRY_DONE(find_shortest(s, &shortest));
+  }
+  TRY_DONE(allocate(&to, s->point_count, sizeof(uint32_t)));
+  TRY_DONE(allocate(&following, s->point_count, sizeof(uint32_t)));
+  TRY_DONE(places_create(&w.cells, s->point_count));
+  w.welds = marks;
+  w.shortest = shortest;
+  w.to = to;
+  w.following = following;
   for (size_t i = 0; i < s->point_count; ++i) {
-    to[i] = (uint32_t)i;
-    following[i] = NONE;
-    if (!is_open[i]) {
-      continue;
+    w.to[i] = (uint32_t)i;
+    w.following[i] = NONE;
+    if (all || w.welds[i]) {
+      weld_corner(&w, (uint32_t)i);
     }
-    /* Lists by cells of twice the reach: what is near lies in one of eight. */
-    const double *v = point_of(s, (uint32_t)i);
-    int64_t cell[3], side_of[3];
-    for (int k = 0; k < 3; ++k) {
-      const double u = (v[k] - s->lower[k]) / (2.0 * size);
-      cell[k] = (int64_t)floor(u);
-      side_of[k] = u - floor(u) < 0.5 ? -1 : 1;
-    }
-    for (int n = 0; n < 8 && to[i] == i; ++n) {
-      uint64_t words[3];
-      for (int k = 0; k < 3; ++k) {
-        words[k] = (uint64_t)(cell[k] + (n >> k & 1 ? side_of[k] : 0));
-      }
-      for (uint32_t o = p.at[hash_words(words, 3) & p.mask]; o != NONE; o = following[o]) {
-        const double *w = point_of(s, o);
-        const double d[3] = {v[0] - w[0], v[1] - w[1], v[2] - w[2]};
-        if (length(d) <= size) {
-          to[i] = o;
-          *any = true;
-          ++m->report->welded;
-          break;
-        }
-      }
-    }
-    if (to[i] == i) {
-      const uint64_t words[3] = {(uint64_t)cell[0], (uint64_t)cell[1], (uint64_t)cell[2]};
-      uint32_t *list = &p.at[hash_words(words, 3) & p.mask];
-      following[i] = *list;
-      *list = (uint32_t)i;
-    }
+  }
+  if (shortest) {
+    keep_triangles(&w);
+  }
+  for (size_t i = 0; i < s->point_count; ++i) {
+    *any = *any || w.to[i] != i;
+    m->report->welded += w.to[i] != i;
   }
   for (size_t i = 0; *any && i < 3 * s->triangle_count; ++i) {
-    s->triangles[i] = to[s->triangles[i]];
+    s->triangles[i] = w.to[s->triangles[i]];
   }
 done:
-  free(memory);
-  free(cells);
+  free(to);
+  free(following);
   free(marks);
-  free(p.at);
+  free(shortest);
+  free(w.cells.at);
   return status;
 }

@@ -1,0 +1,128 @@
+/* Joins what lies side by side: faces that were meshed one by one have corners on their common
+ * edges that are equal to rounding only, of whatever program or file. */
+#include "mesh/surface/maker.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define GROWTH 3.1622776601683795 /* of the distance, each time */
+
+static abut_status copy(const void *from, size_t count, size_t size, void **out)
+{
+  TRY(allocate(out, count, size));
+  memcpy(*out, from, count * size);
+  return ABUT_SUCCESS;
+}
+
+void snapshot_free(snapshot *k)
+{
+  free(k->triangles);
+  free(k->polygon);
+  free(k->opposed);
+  *k = (snapshot){0};
+}
+
+abut_status snapshot_take(const maker *m, snapshot *k)
+{
+  abut_status status = ABUT_SUCCESS;
+  void *triangles = NULL, *polygon = NULL, *opposed = NULL;
+  const size_t count = m->s->triangle_count;
+  status = copy(m->s->triangles, count, 3 * sizeof(uint32_t), &triangles);
+  status = status ? status : copy(m->s->polygon, count, sizeof(uint32_t), &polygon);
+  status = status ? status : copy(m->opposed, m->opposed_count, 1, &opposed);
+  *k = (snapshot){triangles,          polygon, opposed, count, m->opposed_count, m->report->welded,
+                  m->report->repeated};
+  if (status != ABUT_SUCCESS) {
+    snapshot_free(k);
+  }
+  return status;
+}
+
+/* There is room, since cutting only adds triangles, and dropping keeps the room. */
+abut_status snapshot_restore(maker *m, const snapshot *k)
+{
+  memcpy(m->s->triangles, k->triangles, 3 * k->triangle_count * sizeof *k->triangles);
+  memcpy(m->s->polygon, k->polygon, k->triangle_count * sizeof *k->polygon);
+  memcpy(m->opposed, k->opposed, k->opposed_count);
+  m->s->triangle_count = k->triangle_count;
+  m->opposed_count = k->opposed_count;
+  m->report->welded = k->welded;
+  m->report->repeated = k->repeated;
+  return find_neighbours(m);
+}
+
+size_t open_sides(const maker *m)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < 3 * m->s->triangle_count; ++i) {
+    count += m->across[i] == NONE;
+  }
+  return count;
+}
+
+static abut_status renew(maker *m, bool any)
+{
+  if (any) {
+    TRY(drop_repeated(m));
+    TRY(find_neighbours(m));
+  }
+  return ABUT_SUCCESS;
+}
+
+static abut_status join_within(maker *m, double distance)
+{
+  bool any;
+  TRY(weld_near(m, distance, false, &any));
+  TRY(renew(m, any));
+  TRY(cut_open_sides(m, distance, &any));
+  return renew(m, any);
+}
+
+/* Faces that are there twice, or on both sides of a wall between two solids, share their rims by
+ * now, but not the corners within. */
+static abut_status join_sheets(maker *m, double distance)
+{
+  bool any;
+  TRY(weld_near(m, distance, true, &any));
+  TRY(renew(m, any));
+  TRY(drop_walls(m, &any));
+  return renew(m, any);
+}
+
+typedef abut_status (*joining)(maker *m, double distance);
+
+/* Joins, and goes back where that has left as many sides open, or at edges of many faces. */
+static abut_status try_to(maker *m, joining join, double distance, bool *better)
+{
+  abut_status status = ABUT_SUCCESS;
+  snapshot before = {0};
+  const size_t open = open_sides(m), tangled = m->report->tangled_edges;
+  TRY(snapshot_take(m, &before));
+  TRY_DONE(join(m, distance));
+  const size_t now = open_sides(m);
+  *better = join == join_sheets ? m->report->tangled_edges < tangled && now <= open : now < open;
+  TRY_DONE(*better ? ABUT_SUCCESS : snapshot_restore(m, &before));
+done:
+  snapshot_free(&before);
+  return status;
+}
+
+abut_status join_open(maker *m)
+{
+  double reached = WELD_SHARE * m->s->diagonal;
+  TRY(join_within(m, reached));
+  for (double share = GROWTH * WELD_SHARE; share < 1.01 * WELD_MOST && open_sides(m);
+       share *= GROWTH) {
+    bool better;
+    TRY(try_to(m, join_within, share * m->s->diagonal, &better));
+    reached = better ? share * m->s->diagonal : reached;
+    m->report->welded_within = better ? reached : m->report->welded_within;
+  }
+  if (m->report->tangled_edges) {
+    bool better;
+    TRY(try_to(m, join_sheets, reached, &better));
+  }
+  return ABUT_SUCCESS;
+}
