@@ -119,7 +119,8 @@ size_t polygon_cut(const double *points, const uint32_t *corner, size_t size, ui
   return count + 1;
 }
 
-double triangle_angle(const double *p, const double *q, const double *s, const double x[3])
+void triangle_turn(const double *p, const double *q, const double *s, const double x[3],
+                   double out[2])
 {
   double a[3], b[3], c[3], la = 0.0, lb = 0.0, lc = 0.0, ab = 0.0, bc = 0.0, ca = 0.0;
   for (int k = 0; k < 3; ++k) {
@@ -138,5 +139,13 @@ double triangle_angle(const double *p, const double *q, const double *s, const d
   lc = sqrt(lc);
   const double triple = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
                         a[2] * (b[0] * c[1] - b[1] * c[0]);
-  return atan2(triple, la * lb * lc + ab * lc + bc * la + ca * lb) / (2.0 * 3.14159265358979323846);
+  out[0] = la * lb * lc + ab * lc + bc * la + ca * lb;
+  out[1] = triple;
+}
+
+double triangle_angle(const double *p, const double *q, const double *s, const double x[3])
+{
+  double turn[2];
+  triangle_turn(p, q, s, x, turn);
+  return atan2(turn[1], turn[0]) / (2.0 * 3.14159265358979323846);
 }

@@ -17,4 +17,8 @@ void polygon_area(const double *points, const uint32_t *corner, size_t size, dou
  * counterclockwise side. */
 double triangle_angle(const double *a, const double *b, const double *c, const double x[3]);
 
+/* Gives a complex number (real, imaginary) whose angle is half of that solid angle. */
+void triangle_turn(const double *a, const double *b, const double *c, const double x[3],
+                   double out[2]);
+
 #endif

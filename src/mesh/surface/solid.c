@@ -11,6 +11,10 @@
 #define INSIDE 0.5   /* winding number */
 #define TWICE 1.4    /* beyond it a place lies in two shells */
 #define ON_FACE 1e-9 /* of the diagonal: nearer to a face nobody can tell where a place lies */
+#define PI 3.14159265358979323846
+#define UNSURE 0.1    /* how far off a winding number may be */
+#define DRIFT_SIDE 48 /* cells of the map of drifts along the longest side at most, */
+#define DRIFT_WORK ((size_t)2 << 23) /* fewer where cells times edges are more */
 
 /* ---- open edges ---- */
 
@@ -49,6 +53,87 @@ done:
   return status;
 }
 
+/* Returns the squared distance of two boxes. */
+static double apart2(const double low[3], const double high[3], const double p[3],
+                     const double q[3])
+{
+  double sum = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    const double least = fmin(p[k], q[k]), most = fmax(p[k], q[k]);
+    const double d = fmax(fmax(least - high[k], low[k] - most), 0.0);
+    sum += d * d;
+  }
+  return sum;
+}
+
+/* The winding number is a solid angle over 4 pi, and changes with the place as the field of a
+ * current along the open edges does (Biot and Savart): by the sum of min(l / d, pi) / (4 pi d) over
+ * them at most, with d the distance from an edge of length l, or from its line. */
+static abut_status map_drift(const surface *s, const open_side *edges, size_t count, solid *out)
+{
+  double most = 0.0;
+  size_t side = DRIFT_SIDE, cells = 1;
+  for (int k = 0; k < 3; ++k) {
+    most = fmax(most, s->upper[k] - s->lower[k]);
+  }
+  while (side > 8 && side * side * side * count > DRIFT_WORK) {
+    --side;
+  }
+  out->drift_cell = most / (double)side;
+  for (int k = 0; k < 3; ++k) {
+    out->drift_origin[k] = s->lower[k];
+    out->drift_size[k] = (size_t)((s->upper[k] - s->lower[k]) / out->drift_cell) + 1;
+    cells *= out->drift_size[k];
+  }
+  void *memory = NULL;
+  TRY(allocate(&memory, cells, sizeof(float)));
+  out->drift = memory;
+  for (size_t at = 0; at < cells; ++at) {
+    const size_t place[3] = {at / (out->drift_size[1] * out->drift_size[2]),
+                             at / out->drift_size[2] % out->drift_size[1], at % out->drift_size[2]};
+    double low[3], high[3], sum = 0.0;
+    for (int k = 0; k < 3; ++k) {
+      low[k] = out->drift_origin[k] + out->drift_cell * (double)place[k];
+      high[k] = low[k] + out->drift_cell;
+    }
+    for (size_t i = 0; i < count && sum < HUGE_VAL; ++i) {
+      const double *p = s->points + 3 * (size_t)edges[i].low;
+      const double *q = s->points + 3 * (size_t)edges[i].high;
+      const double d[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]};
+      const double away = sqrt(apart2(low, high, p, q)), length = sqrt(dot(d, d));
+      sum += away > 0.0 ? edges[i].turn * fmin(length / away, PI) / (4.0 * PI * away) : HUGE_VAL;
+    }
+    out->drift[at] = (float)fmin(1.001 * sum, 1e30);
+  }
+  return ABUT_SUCCESS;
+}
+
+/* Returns by how much the winding number may change on a way of length `apart` to x. A place
+ * outside of the map is no nearer to an edge than the nearest one in it. */
+static double drift_to(const solid *s, const double x[3], double apart)
+{
+  double most = 0.0;
+  if (!s->drift) {
+    return 0.0;
+  }
+  size_t first[3], last[3];
+  for (int k = 0; k < 3; ++k) {
+    const double end = (double)s->drift_size[k] - 1.0;
+    const double from = (x[k] - apart - s->drift_origin[k]) / s->drift_cell;
+    const double to = (x[k] + apart - s->drift_origin[k]) / s->drift_cell;
+    first[k] = (size_t)fmax(fmin(from, end), 0.0);
+    last[k] = (size_t)fmax(fmin(to, end), 0.0);
+  }
+  for (size_t i = first[0]; i <= last[0]; ++i) {
+    for (size_t j = first[1]; j <= last[1]; ++j) {
+      for (size_t k = first[2]; k <= last[2]; ++k) {
+        most = fmax(most, s->drift[(i * s->drift_size[1] + j) * s->drift_size[2] + k]);
+      }
+    }
+  }
+  return most * apart;
+}
+
 /* The border of all triangles together is a chain of edges, of length l, in a ball of radius r. A
  * cone over it from the ball's middle closes the surface and has an area of l r / 2 at most, so at
  * a distance d from the ball the winding number is a whole one but for l r / (8 pi d^2): a tenth
@@ -56,6 +141,7 @@ done:
 static abut_status find_blur(const surface *s, solid *out)
 {
   open_side *list = NULL;
+  abut_status status = ABUT_SUCCESS;
   size_t count = 0, used = 0;
   double length = 0.0, lower[3], upper[3], radius2 = 0.0;
   for (int k = 0; k < 3; ++k) {
@@ -78,6 +164,8 @@ static abut_status find_blur(const surface *s, solid *out)
       upper[k] = fmax(upper[k], fmax(p[k], q[k]));
     }
     length += sqrt(length2) * abs(sum);
+    list[used] = list[i];
+    list[used].turn = abs(sum);
     used += sum != 0;
   }
   if (used) {
@@ -87,9 +175,10 @@ static abut_status find_blur(const surface *s, solid *out)
     }
     const double radius = sqrt(radius2);
     out->blur_radius = radius + sqrt(0.4 * length * radius);
+    status = map_drift(s, list, used, out);
   }
   free(list);
-  return ABUT_SUCCESS;
+  return status;
 }
 
 abut_status solid_create(solid *out, const surface *s)
@@ -106,11 +195,14 @@ void solid_free(solid *s)
 {
   tree_free(&s->all);
   tree_free(&s->border);
+  free(s->drift);
+  s->drift = NULL;
 }
 
-static bool is_inside(solid *s, const double x[3], double distance)
+static bool is_inside(solid *s, const double x[3], double distance, double *margin)
 {
   const double winding = tree_winding(&s->all, x);
+  *margin = fabs(winding - INSIDE) - UNSURE;
   if (winding > TWICE && distance > ON_FACE * s->diagonal) {
     atomic_store_explicit(&s->overlaps, 1, memory_order_relaxed);
   }
@@ -120,7 +212,8 @@ static bool is_inside(solid *s, const double x[3], double distance)
 double solid_distance(solid *s, const double x[3])
 {
   const double distance = sqrt(tree_nearest(s->near, x, HUGE_VAL).distance2);
-  return is_inside(s, x, distance) ? -distance : distance;
+  double margin;
+  return is_inside(s, x, distance, &margin) ? -distance : distance;
 }
 
 /* Whether the sign of a node follows from one beside it: the surface is nearer to one of both where
@@ -149,9 +242,14 @@ void solid_measure(solid *s, const solid_place *beside, solid_place *out)
     d[k] = out->x[k] - beside->x[k];
   }
   const double apart = sqrt(dot(d, d));
-  const bool known = beside && solid_is_clear(s, out->x, apart) &&
-                     follows(distance, beside->distance, apart);
-  const bool inside = known ? beside->distance < 0.0 : is_inside(s, out->x, distance);
+  bool known = beside && follows(distance, beside->distance, apart);
+  if (known && !solid_is_clear(s, out->x, apart)) {
+    out->margin = beside->margin - drift_to(s, out->x, apart);
+    known = out->margin > 0.0;
+  } else if (known) {
+    out->margin = beside->margin;
+  }
+  const bool inside = known ? beside->distance < 0.0 : is_inside(s, out->x, distance, &out->margin);
   out->distance = inside ? -distance : distance;
   out->nearest = found.at;
 }
@@ -161,6 +259,7 @@ void solid_lattice(solid *s, const double origin[3], double spacing, const size_
 {
   const size_t step[3] = {size[1] * size[2], size[2], 1};
   uint32_t before = UINT32_MAX, row = UINT32_MAX; /* nearest of the last node, of the row's first */
+  double margin = 0.0, row_margin = 0.0;          /* theirs, where open edges are near */
   size_t at = 0;
   for (size_t i = 0; i < size[0]; ++i) {
     for (size_t j = 0; j < size[1]; ++j) {
@@ -177,7 +276,18 @@ void solid_lattice(solid *s, const double origin[3], double spacing, const size_
         for (int a = 0; a < 3 && known < 0 && clear; ++a) {
           known = place[a] && follows(distance, out[at - step[a]], spacing) ? a : -1;
         }
-        const bool inside = known < 0 ? is_inside(s, x, distance) : out[at - step[known]] < 0.0;
+        if (known < 0 && !clear && (k || j)) {
+          const double left = (k ? margin : row_margin) - drift_to(s, x, spacing);
+          if (left > 0.0 && follows(distance, out[at - step[k ? 2 : 1]], spacing)) {
+            known = k ? 2 : 1;
+            margin = left;
+          }
+        } else {
+          margin = 0.0;
+        }
+        const bool inside = known < 0 ? is_inside(s, x, distance, &margin)
+                                      : out[at - step[known]] < 0.0;
+        row_margin = k ? row_margin : margin;
         out[at] = inside ? -distance : distance;
       }
     }

@@ -17,6 +17,10 @@ typedef struct solid {
   double blur_centre[3], blur_radius; /* a ball [m]: outside of it inside and outside are apart by
                           the surface alone; inside, winding numbers may pass from one to the other
                           where edges are open. Negative: there are none */
+  float *drift; /* (drift_size) [1/m] how fast the winding number may change in a cell of a map over
+                   the surface's box, where no triangle is crossed; NULL: there are no open edges */
+  size_t drift_size[3];
+  double drift_origin[3], drift_cell; /* [m] */
   atomic_int overlaps;                /* whether some place was found in two shells */
 } solid;
 
@@ -34,9 +38,10 @@ void solid_lattice(solid *s, const double origin[3], double spacing, const size_
 
 double solid_distance(solid *s, const double x[3]);
 
-/* A place whose signed distance is known, and the triangle of `near` that is nearest there. */
+/* A place whose signed distance is known, the triangle of `near` that is nearest there, and how far
+ * the winding number is from that of a border at least. */
 typedef struct solid_place {
-  double x[3], distance;
+  double x[3], distance, margin;
   uint32_t nearest;
 } solid_place;
 

@@ -229,8 +229,41 @@ abut_status tree_visit(const tree *t, const double x[3], double reach,
 
 /* ---- winding numbers ---- */
 
+/* Angles whose tangents are small are summed by the product of (1 + i tangent): an arc tangent for
+ * many of them. */
+typedef struct angles {
+  double sum, re, im,
+    most; /* of those that are no part of re and im; how far these may have turned */
+} angles;
+
+#define TURN_MOST 3.0 /* less than pi, where the product's angle would be another one */
+
+static void angles_close(angles *a)
+{
+  a->sum += atan2(a->im, a->re);
+  a->re = 1.0;
+  a->im = a->most = 0.0;
+}
+
+static void angles_add(angles *a, const double turn[2])
+{
+  if (!(fabs(turn[1]) < turn[0])) {
+    a->sum += atan2(turn[1], turn[0]);
+    return;
+  }
+  const double tangent = turn[1] / turn[0];
+  if (a->most + fabs(tangent) > TURN_MOST) {
+    angles_close(a);
+  }
+  const double re = a->re;
+  a->re = re - a->im * tangent;
+  a->im += re * tangent;
+  a->most += fabs(tangent);
+}
+
 double tree_winding(const tree *t, const double x[3])
 {
+  angles near = {0.0, 1.0, 0.0, 0.0};
   uint32_t stack[TREE_STACK];
   size_t depth = 0;
   double sum = 0.0;
@@ -250,14 +283,17 @@ double tree_winding(const tree *t, const double x[3])
         const tree_leaf *l = &t->leaves[child & ~TREE_LEAF];
         for (uint32_t i = l->first; i < l->first + l->count; ++i) {
           const double *corner = t->corners + 9 * (size_t)i;
-          sum += triangle_angle(corner, corner + 3, corner + 6, x);
+          double turn[2];
+          triangle_turn(corner, corner + 3, corner + 6, x, turn);
+          angles_add(&near, turn);
         }
       } else {
         stack[depth++] = child;
       }
     }
   }
-  return sum;
+  angles_close(&near);
+  return sum + near.sum / (2.0 * 3.14159265358979323846);
 }
 
 /* ---- rays ---- */
