@@ -439,7 +439,7 @@ static void apart(void)
 }
 
 /* A box with a fin, whose sides stay open: beside them winding numbers pass slowly from inside to
- * outside, and no sign follows from one beside it. */
+ * outside, and a sign follows from one beside it only as far as they are away from a half. */
 static void open_fin(void)
 {
   surface_report r;
