@@ -189,9 +189,15 @@ static void grid_add_row(GLOBAL const real *p, ilane at, grid_basis y, const gri
   }
 }
 
-// Along y, work-items with lanes make the basis functions once for all planes; others make them
-// again for each, to save registers.
-#if LANES > 1
+#if LANES > 1 || !defined(__OPENCL_VERSION__)
+#define GRID_BASIS_KEPT 1
+#else
+#define GRID_BASIS_KEPT 0
+#endif
+
+// Along y, CPUs make the basis functions once for all planes; others make them again for each, to
+// save registers.
+#if GRID_BASIS_KEPT
 typedef grid_along grid_next;
 #define grid_next_at(t) grid_along_at(t)
 #else
@@ -205,7 +211,7 @@ static grid_plane grid_plane_at(GLOBAL const real *p, ilane at, int stride, cons
   const lane zero = lane_lit(R(0.0));
   grid_plane s;
   s.value = s.y = s.z = s.yy = s.yz = s.zz = s.yyy = s.yyz = s.yzz = s.zzz = zero;
-#if LANES > 1
+#if GRID_BASIS_KEPT
   grid_add_row(p, at, y->a, z, order, &s);
   grid_add_row(p + stride, at, y->b, z, order, &s);
   grid_add_row(p + 2 * stride, at, y->c, z, order, &s);

@@ -172,6 +172,21 @@ typedef int ilane_scalar;
 #define wide_atan2(y, x) atan2f(y, x)
 #endif
 
+#ifndef __OPENCL_VERSION__
+// What fmax and fmin return, the other one where one is NaN, without a call to a library.
+static real host_max(real a, real b)
+{
+  const real most = a > b ? a : b;
+  return b == b ? most : a;
+}
+
+static real host_min(real a, real b)
+{
+  const real least = a < b ? a : b;
+  return b == b ? least : a;
+}
+#endif
+
 #ifdef __OPENCL_VERSION__
 #define lane_max(a, b) fmax(a, b)
 #define lane_min(a, b) fmin(a, b)
@@ -182,8 +197,8 @@ typedef int ilane_scalar;
 #define lane_cos(a) cos(a)
 #define real_isfinite(a) isfinite(a)
 #elif REAL_DOUBLE
-#define lane_max(a, b) fmax(a, b)
-#define lane_min(a, b) fmin(a, b)
+#define lane_max(a, b) host_max(a, b)
+#define lane_min(a, b) host_min(a, b)
 #define lane_abs(a) fabs(a)
 #define lane_floor(a) floor(a)
 #define lane_sqrt(a) sqrt(a)
@@ -191,8 +206,8 @@ typedef int ilane_scalar;
 #define lane_cos(a) cos(a)
 #define real_isfinite(a) isfinite(a)
 #else
-#define lane_max(a, b) fmaxf(a, b)
-#define lane_min(a, b) fminf(a, b)
+#define lane_max(a, b) host_max(a, b)
+#define lane_min(a, b) host_min(a, b)
 #define lane_abs(a) fabsf(a)
 #define lane_floor(a) floorf(a)
 #define lane_sqrt(a) sqrtf(a)
