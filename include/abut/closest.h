@@ -137,7 +137,8 @@ typedef enum abut_closest_status {
                                        before the tolerance is reached: the answer stands within
                                        its gap */
   ABUT_CLOSEST_BAD_INPUT = 3,       /* a pose that is not finite, or whose quaternion is 0:
-                                       outputs are 0, and `simplex` is -1 */
+                                       reals are NaN, `iterations` is 0, `simplex`
+                                       is -1, and derivatives are 0 */
   ABUT_CLOSEST_BEYOND = 4,          /* certainly farther apart than `cutoff`: d is a lower bound
                                        of the distance, above `cutoff`, and d + gap an upper one.
                                        n and p1 are those of the nearest points that were found
@@ -253,7 +254,7 @@ typedef struct abut_closest_jacobians {
 } abut_closest_jacobians;
 
 /* Computes Jacobians; like abut_closest_vjp and abut_closest_jvp also what the batch wants, unless
- * that is `solved`. A row at BAD_INPUT or BEYOND gets zeros. Errors: as abut_closest;
+ * that is `solved`. Derivatives of a row at BAD_INPUT or BEYOND are 0. Errors: as abut_closest;
  * ABUT_ERROR_ARGUMENT for settings out of range, and for FINITE in float32. */
 ABUT_API abut_status abut_closest_jacobian(abut_context context, abut_closest_batch *batch,
                                            const abut_closest_smoothing *smoothing,

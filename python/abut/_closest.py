@@ -42,7 +42,7 @@ class ClosestStatus(enum.IntEnum):
     ITERATION_LIMIT  the answer stands within its gap
     DEGENERATE       both shapes flat in one plane, or rounding ends progress before the tolerance is reached: the
                      answer stands within its gap
-    BAD_INPUT        a pose that is not finite, or whose quaternion is 0: everything is 0
+    BAD_INPUT        a pose that is not finite, or whose quaternion is 0: numbers are NaN, derivatives 0
     BEYOND           certainly farther apart than `cutoff`: d is a lower bound of the distance
     FLAT             8, added to the others by derivatives of method "exact": a shape has no curvature where it is
                      touched, which counts as 0
@@ -346,7 +346,7 @@ def closest(shape1: Shapes, shape2: Shapes, pose1: Array, pose2: Array, warm: Ar
     iterations_most  of a row whose shapes are apart; 0: 256
     corners_most     of the polytope in overlapping shapes, 8 to 4096; 0: 256
     Errors: ValueError for shapes of arrays, dtypes and rows without a shape; abut.Error. A pose that is not finite,
-    or whose quaternion is 0, gives zeros, and its status.
+    or whose quaternion is 0, gives NaN, and its status.
     """
     settings = {"cutoff": cutoff, "tolerance": tolerance, "iterations_most": iterations_most,
                 "corners_most": corners_most}
@@ -435,8 +435,8 @@ def closest_jacobian(r: Closest, method: str = "gumbel", *, want: Sequence[str] 
              1e-6, rad and a share of the spans; 0: these), samples (of both, 20: 1 to 65536, zeroth to 4096), seed (of both, 0), first (what the first row
              counts as in random numbers, 0), ridge (least eigenvalue that is divided by, as a share of both spans,
              1e-6)
-    The derivatives are those of a smoothed problem at the answer that is not smoothed (docs/closest.md). Rows at
-    BAD_INPUT give zeros. Errors: ValueError for names, abut.Error for settings that are out of range and for "finite"
+    The derivatives are those of a smoothed problem at the answer that is not smoothed (docs/closest.md). Those of rows
+    at BAD_INPUT are 0. Errors: ValueError for names, abut.Error for settings that are out of range and for "finite"
     in float32; TypeError for a setting that there is not.
     """
     check_names(want, ANSWERS, "want")

@@ -186,7 +186,7 @@ static const command commands[] = {
    "the poses say which. With --jacobian also how p1, p2, n and d change with world twists of "
    "both\n"
    "bodies, by a method that smooths flat faces and corners or not. A pose that is not finite gets "
-   "0\n"
+   "NaN\n"
    "and its `status`.",
    ".npz: arrays, a row a pose; or a folder of .npy, FOLDER/",
    "abut closest assets/figure.body.json assets/part.body.json --poses assets/poses.npz -o "

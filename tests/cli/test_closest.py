@@ -1,4 +1,5 @@
 """Exact closest points as a user meets them: see support.py."""
+import math
 import os
 import shutil
 
@@ -82,9 +83,13 @@ def test_shapes_of_a_file():
 
 def test_what_became_of_rows():
     closest("--shapes two.json --poses not-finite.csv -o bad.npz", out=", 2 rejected, ",
-            line="abut: warning: poses that are not finite, or with a quaternion of length 0: 2 of 4, the first has index 1. Their rows are 0.")
+            line="abut: warning: poses that are not finite, or with a quaternion of length 0: 2 of 4, the first has index 1. Their rows are NaN.")
     check(read("bad.npz", "status")[:3] == [0, 3, 3], "status of bad.npz")
-    holds("bad.npz", "d", [-0.12, 0, 0, *read("bad.npz", "d")[3:]])
+    near(read("bad.npz", "d")[:1], [-0.12], 1e-5, "d of bad.npz")
+    for name in ("d", "gap", "n", "p1", "p2"):  # a distance of 0 would say that the shapes touch
+        rows = read("bad.npz", name).rows()
+        check([[math.isnan(x) for x in row] for row in rows] == [[bad] * len(rows[0]) for bad in (0, 1, 1, 0)],
+              f"{name} of bad.npz: {rows}")
     write("still.npz", pose1=full((1, 7), *ZERO), pose2=full((1, 7), 0., 0, 1, 0, 0, 0, 0))
     closest("--shapes two.json --poses still.npz -o still.out.npz",
             err=" with a quaternion of length 0: 1 of 1, ")

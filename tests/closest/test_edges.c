@@ -39,16 +39,16 @@ static bool is_bad(const rows *r, size_t row)
 
 static void check_bad(const rows *r, size_t row)
 {
-  bool zeros = r->status[row] == ABUT_CLOSEST_BAD_INPUT && r->iterations[row] == 0;
+  bool none = r->status[row] == ABUT_CLOSEST_BAD_INPUT && r->iterations[row] == 0;
   for (int i = 0; i < ROW_REALS; ++i) {
     for (size_t k = 0; k < rows_size(i); ++k) {
-      zeros = zeros && rows_at(r, i, rows_size(i) * row + k) == 0.0;
+      none = none && isnan(rows_at(r, i, rows_size(i) * row + k));
     }
   }
   for (size_t k = 0; k < 8; ++k) {
-    zeros = zeros && r->simplex[8 * row + k] == -1;
+    none = none && r->simplex[8 * row + k] == -1;
   }
-  check(zeros, "row %zu: a pose that is none gives status %d, d %g", row, r->status[row],
+  check(none, "row %zu: a pose that is none gives status %d, d %g", row, r->status[row],
         rows_at(r, ROW_D, row));
 }
 

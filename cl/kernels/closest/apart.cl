@@ -202,10 +202,11 @@ static void closest_write_walk(const closest_answers *to, const closest_walk *w,
   const vec3_r n = closest_rotated(p->m[0], closest_unit(w->v));
   const vec3_r at = scale3_r(closest_weighted(w->weight, w->body1), m->scale);
   const vec3_r p1 = mad3_r(n, p->radius[0], closest_to_world(p, at)), p2 = mad3_r(n, distance, p1);
-  const vec3_r nothing = make_r(none, none, none);
+  const lane unknown = lane_lit(REAL_NAN); // a distance of 0 would say that they touch
+  const vec3_r nothing = make_r(unknown, unknown, unknown);
   closest_store_ends(to, w, e, shapes, p->good, close, first, count);
-  store_part(to->d, NO_ORDER, 0, first, count, 1, lane_select(p->good, distance, none));
-  store_part(to->gap, NO_ORDER, 0, first, count, 1, lane_select(p->good, open * m->scale, none));
+  store_part(to->d, NO_ORDER, 0, first, count, 1, lane_select(p->good, distance, unknown));
+  store_part(to->gap, NO_ORDER, 0, first, count, 1, lane_select(p->good, open * m->scale, unknown));
   store_row3(to->n, 1, NO_ORDER, 0, first, count, closest_select3(p->good, n, nothing));
   store_row3(to->p1, 1, NO_ORDER, 0, first, count, closest_select3(p->good, p1, nothing));
   store_row3(to->p2, 1, NO_ORDER, 0, first, count, closest_select3(p->good, p2, nothing));
@@ -213,7 +214,7 @@ static void closest_write_walk(const closest_answers *to, const closest_walk *w,
 
 // One work-item takes LANES rows. warm (count, 4, 2) codes to begin with, where has_warm; tolerance
 // a share of both spans; cutoff a distance; outputs d, gap (count), n, p1, p2 (count, 3), status,
-// iterations (count), simplex (count, 4, 2).
+// iterations (count), simplex (count, 4, 2). Reals of a row whose pose is not good are NaN.
 KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GLOBAL const int *one,
                           GLOBAL const int *two, int stride, GLOBAL const real *pose1,
                           GLOBAL const real *pose2, int width, int count, GLOBAL const int *warm,

@@ -71,7 +71,7 @@ static abut_closest_status end_of(const closest *c, size_t row)
 
 const status_note closest_notes[] = {
   {END, ABUT_CLOSEST_BAD_INPUT, "poses that are not finite, or with a quaternion of length 0",
-   "Their rows are 0."},
+   "Their rows are NaN."},
   {END, ABUT_CLOSEST_ITERATION_LIMIT, "poses at which the bound of iterations was reached",
    "Their answers stand within their gap."},
   {END, ABUT_CLOSEST_DEGENERATE,
