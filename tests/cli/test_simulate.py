@@ -144,9 +144,14 @@ def test_controls_states_parameters():
     simulate("fall.scene.json -o extra-out.npz --states extra.npz --steps 40 --record 4",
              line="abut: warning: extra.npz: array 'qq' is nothing that worlds have; it is left out")
     same_arrays("extra-out.npz", "fall.npz", "q")
-    # What simulate itself writes is known.
-    simulate("rest.scene.json -o all.npz --steps 2 --forces --distances --link-poses", err="")
-    simulate("rest.scene.json -o after.npz --states all.npz --steps 2", err="")
+    # What simulate itself writes with any option is known.
+    changed("automatic.scene.json", "apart.scene.json", (r"0, 0\.15, 0\.1", "0, 0.25, 0.1"))
+    for scene in ("rest", "apart"):
+        simulate(f"{scene}.scene.json -o all.npz --steps 2 --contacts --forces --distances --link-poses", err="")
+        written = {line.split()[0] for line in layout("all.npz").split("\n")}
+        check(written >= {"status_step", "contact_activity", "pair_normal"} and
+              ("contact_bodies" in written) == (scene == "apart"), f"arrays of {scene}: {written}")
+        simulate(f"{scene}.scene.json -o after.npz --states all.npz --steps 2", err="")
     # Numbers that the solver raises, which nobody means.
     write("below.npz", q=full((3, 7), 0, 0, 0.1, 1, 0, 0, 0), friction=full((3, 1), 0.5, -1, -2),
           stiffness=full((3, 1), 1., -1, 0))

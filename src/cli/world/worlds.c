@@ -1,6 +1,7 @@
 #include "world/worlds.h"
 
 #include "core/folder/folder.h"
+#include "world/simulated.h"
 #include "world/world_names.h"
 
 #include <stdio.h>
@@ -62,44 +63,30 @@ exit_code worlds_check_output(const options *o)
 
 /* ---- where worlds begin ---- */
 
-/* What files of states may hold: of its own, and what an earlier output has beside. */
-static const char *const known_states[] = {"q",
-                                           "v",
-                                           "w",
-                                           "mass_scale",
-                                           "friction",
-                                           "stiffness",
-                                           "gravity",
-                                           "springs",
-                                           "time",
-                                           "energy",
-                                           "status",
-                                           "status_step",
-                                           "link_pose",
-                                           "distance",
-                                           "link_force",
-                                           "pair_force",
-                                           "pair_normal",
-                                           "contact_count",
-                                           "contact_bodies",
-                                           "contact_slot",
-                                           "contact_p",
-                                           "contact_d",
-                                           "contact_n",
-                                           "contact_activity"};
-#define KNOWN (sizeof known_states / sizeof *known_states)
+#define SIMULATED_NAME(ID, name) #name,
+const char *const simulated_names[SIMULATED_COUNT] = {SIMULATED_ARRAYS(SIMULATED_NAME)};
+
+/* What files of states may hold beside what an earlier output has. */
+static const char *const parameter_names[] = {"mass_scale", "friction", "stiffness", "gravity",
+                                              "springs"};
+
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+  size_t k = 0;
+  while (k < count && strcmp(name, names[k]) != 0) {
+    ++k;
+  }
+  return k < count;
+}
 
 /* A name that is misspelt would be lost without a word. */
 static void warn_names(const inputs *f)
 {
   for (size_t i = 0; i < f->npz.count; ++i) {
-    size_t k = 0;
-    while (k < KNOWN && strcmp(f->npz.arrays[i].name, known_states[k]) != 0) {
-      ++k;
-    }
-    if (k == KNOWN) {
-      warn("%s: array '%s' is nothing that worlds have; it is left out", f->path,
-           f->npz.arrays[i].name);
+    const char *name = f->npz.arrays[i].name;
+    if (!is_among(name, simulated_names, SIMULATED_COUNT) &&
+        !is_among(name, parameter_names, sizeof parameter_names / sizeof *parameter_names)) {
+      warn("%s: array '%s' is nothing that worlds have; it is left out", f->path, name);
     }
   }
 }

@@ -327,14 +327,19 @@ static void add_outputs(const simulation *s, outputs *l)
 {
   const worlds *w = &s->worlds;
   const abut_array_type real = real_type(&w->session);
-  outputs_add_of(l, OUTPUT_OF_STATES, "q", real, s->q, 3, s->rows, w->count, w->info.nq);
-  outputs_add_of(l, OUTPUT_OF_STATES, "v", real, s->v, 3, s->rows, w->count, w->info.nv);
-  outputs_add(l, "w", real, s->at[0].w, 2, w->count, w->info.nv, 0);
-  outputs_add_of(l, OUTPUT_ONCE, "time", ABUT_ARRAY_FLOAT64, s->time, 1, s->rows, 0, 0);
-  outputs_add_of(l, OUTPUT_OF_STATES, "energy", real, s->energy, 3, s->rows, w->count, 2);
-  outputs_add(l, "status", ABUT_ARRAY_UINT32, s->status, 1, w->count, 0, 0);
-  outputs_add(l, "status_step", ABUT_ARRAY_UINT32, s->status_step, 2, w->count, ABUT_WORLD_STATUSES,
+  outputs_add_of(l, OUTPUT_OF_STATES, simulated_names[SIMULATED_Q], real, s->q, 3, s->rows,
+                 w->count, w->info.nq);
+  outputs_add_of(l, OUTPUT_OF_STATES, simulated_names[SIMULATED_V], real, s->v, 3, s->rows,
+                 w->count, w->info.nv);
+  outputs_add(l, simulated_names[SIMULATED_W], real, s->at[0].w, 2, w->count, w->info.nv, 0);
+  outputs_add_of(l, OUTPUT_ONCE, simulated_names[SIMULATED_TIME], ABUT_ARRAY_FLOAT64, s->time, 1,
+                 s->rows, 0, 0);
+  outputs_add_of(l, OUTPUT_OF_STATES, simulated_names[SIMULATED_ENERGY], real, s->energy, 3,
+                 s->rows, w->count, 2);
+  outputs_add(l, simulated_names[SIMULATED_STATUS], ABUT_ARRAY_UINT32, s->status, 1, w->count, 0,
               0);
+  outputs_add(l, simulated_names[SIMULATED_STATUS_STEP], ABUT_ARRAY_UINT32, s->status_step, 2,
+              w->count, ABUT_WORLD_STATUSES, 0);
 }
 
 static exit_code write(const simulation *s)

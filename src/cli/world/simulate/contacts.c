@@ -91,14 +91,17 @@ void add_contacts(outputs *l, const kept_contacts *c, const simulation *s)
   const abut_array_type real = real_type(&w->session);
   const abut_compact *list = &c->list;
   const bool automatic = w->info.automatic;
-  outputs_add(l, "contact_count", ABUT_ARRAY_UINT32, c->counts, automatic ? 2 : 3, s->rows,
-              w->count, automatic ? 0 : w->info.pairs);
+  outputs_add(l, simulated_names[SIMULATED_CONTACT_COUNT], ABUT_ARRAY_UINT32, c->counts,
+              automatic ? 2 : 3, s->rows, w->count, automatic ? 0 : w->info.pairs);
   if (automatic) {
-    outputs_add(l, "contact_bodies", ABUT_ARRAY_UINT32, c->bodies, 2, list->count, 2, 0);
+    outputs_add(l, simulated_names[SIMULATED_CONTACT_BODIES], ABUT_ARRAY_UINT32, c->bodies, 2,
+                list->count, 2, 0);
   }
-  outputs_add(l, "contact_slot", ABUT_ARRAY_UINT32, list->slot, 1, list->count, 0, 0);
-  outputs_add(l, "contact_p", real, list->p, 2, list->count, 3, 0);
-  outputs_add(l, "contact_d", real, list->d, 1, list->count, 0, 0);
-  outputs_add(l, "contact_n", real, list->n, 2, list->count, 3, 0);
-  outputs_add(l, "contact_activity", real, list->activity, 1, list->count, 0, 0);
+  outputs_add(l, simulated_names[SIMULATED_CONTACT_SLOT], ABUT_ARRAY_UINT32, list->slot, 1,
+              list->count, 0, 0);
+  outputs_add(l, simulated_names[SIMULATED_CONTACT_P], real, list->p, 2, list->count, 3, 0);
+  outputs_add(l, simulated_names[SIMULATED_CONTACT_D], real, list->d, 1, list->count, 0, 0);
+  outputs_add(l, simulated_names[SIMULATED_CONTACT_N], real, list->n, 2, list->count, 3, 0);
+  outputs_add(l, simulated_names[SIMULATED_CONTACT_ACTIVITY], real, list->activity, 1, list->count,
+              0, 0);
 }

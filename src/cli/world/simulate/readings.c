@@ -96,12 +96,13 @@ void free_readings(readings *r)
 }
 
 /* Adds an array (rows, worlds, each), or with `depth` (rows, worlds, each, depth). */
-static void add(outputs *l, const simulation *s, const char *name, const void *data, size_t each,
+static void add(outputs *l, const simulation *s, simulated which, const void *data, size_t each,
                 size_t depth)
 {
   const worlds *w = &s->worlds;
   if (data) {
-    outputs_add(l, name, real_type(&w->session), data, depth ? 4 : 3, s->rows, w->count, each);
+    outputs_add(l, simulated_names[which], real_type(&w->session), data, depth ? 4 : 3, s->rows,
+                w->count, each);
     l->arrays[l->count - 1].shape[3] = depth;
   }
 }
@@ -109,9 +110,9 @@ static void add(outputs *l, const simulation *s, const char *name, const void *d
 void add_readings(outputs *l, const simulation *s)
 {
   const size_t links = s->worlds.info.links, pairs = s->worlds.info.candidates;
-  add(l, s, "link_pose", s->read.poses, links, 7);
-  add(l, s, "distance", s->read.distances, pairs, 0);
-  add(l, s, "link_force", s->read.link_forces, links, 6);
-  add(l, s, "pair_force", s->read.pair_forces, pairs, 3);
-  add(l, s, "pair_normal", s->read.pair_normals, pairs, 0);
+  add(l, s, SIMULATED_LINK_POSE, s->read.poses, links, 7);
+  add(l, s, SIMULATED_DISTANCE, s->read.distances, pairs, 0);
+  add(l, s, SIMULATED_LINK_FORCE, s->read.link_forces, links, 6);
+  add(l, s, SIMULATED_PAIR_FORCE, s->read.pair_forces, pairs, 3);
+  add(l, s, SIMULATED_PAIR_NORMAL, s->read.pair_normals, pairs, 0);
 }

@@ -3,6 +3,7 @@
 #define ABUT_CLI_SIMULATE_SIMULATE_H
 
 #include "core/outputs.h"
+#include "world/simulated.h"
 #include "world/worlds.h"
 
 /* Of all worlds. */
