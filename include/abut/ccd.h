@@ -174,6 +174,8 @@ typedef struct abut_ccd_mesh_def {
   size_t face_count;
   const uint32_t *edges; /* (edge_count, 2), edges beside those of faces */
   size_t edge_count;
+  size_t trailing; /* of a mesh that was read from a file: the bytes behind its end there, which
+                      abut_ccd_mesh_info repeats; else 0 */
   uint32_t cookie; /* set by abut_default_ccd_mesh_def */
 } abut_ccd_mesh_def;
 
@@ -205,6 +207,7 @@ ABUT_API abut_status abut_destroy_ccd_mesh(abut_ccd_mesh mesh);
 typedef struct abut_ccd_mesh_info {
   size_t vertices, triangles, edges;
   double lower[3], upper[3]; /* box of the vertices [m] */
+  size_t trailing;           /* bytes behind the mesh's end in the file of abut_load_ccd_mesh */
 } abut_ccd_mesh_info;
 
 ABUT_API abut_status abut_get_ccd_mesh_info(abut_ccd_mesh mesh, abut_ccd_mesh_info *info);

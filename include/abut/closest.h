@@ -58,6 +58,8 @@ typedef struct abut_shape_def {
   double radius;        /* rounds the shape: all points within it of the shape [m], from 0 */
   double position[3];   /* the shape's own frame in the frame that poses move [m] ... */
   double quaternion[4]; /* ... w, x, y, z, of any length above 0; 1 0 0 0 */
+  size_t trailing;      /* of a hull that was read from a file: the bytes behind the mesh's end
+                           there, which abut_shape_info repeats; else 0 */
   uint32_t cookie;      /* set by abut_default_shape_def */
 } abut_shape_def;
 
@@ -79,6 +81,7 @@ typedef struct abut_shape_info {
   double diagonal;   /* L, the norm of the extents along the shape's own axes, without the
                         definition's `radius` [m] */
   double span;       /* the same with `radius` [m] */
+  size_t trailing;   /* bytes behind the end of the mesh in the file of abut_load_hull */
 } abut_shape_info;
 
 /* Says what a shape is. Error: ABUT_ERROR_ARGUMENT. */

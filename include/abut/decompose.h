@@ -91,8 +91,9 @@ typedef struct abut_decompose_report {
   uint64_t evaluations;            /* of a primitive's field at a sample, in fits */
   double seconds;                  /* of the whole call */
   double seconds_sampling, seconds_start, seconds_moves, seconds_final, seconds_planes;
-  uint32_t suspicions; /* bits of abut_suspicion, ABUT_SUSPECT_UNIT and
-                          ABUT_SUSPECT_SMALL alone */
+  uint32_t suspicions; /* bits of abut_suspicion: ABUT_SUSPECT_UNIT,
+                          ABUT_SUSPECT_SMALL and ABUT_SUSPECT_TRAILING alone */
+  size_t trailing;     /* bytes behind the end of the mesh in its file, which were left out */
   size_t failures;     /* devices that failed, whose work another one did anew */
 } abut_decompose_report;
 

@@ -52,7 +52,8 @@ typedef enum abut_suspicion {
   ABUT_SUSPECT_FEATURES = 2048, /* of a body file: a stated feature with its radius is off the
                                    field's surface */
   ABUT_SUSPECT_WELDED = 4096,   /* corners that are apart by more than rounding became one */
-  ABUT_SUSPECT_CLOSING = 8192   /* what closes the holes has moved the inside, by winding numbers */
+  ABUT_SUSPECT_CLOSING = 8192,  /* what closes the holes has moved the inside, by winding numbers */
+  ABUT_SUSPECT_TRAILING = 16384 /* the file goes on behind the mesh's end; that was left out */
 } abut_suspicion;
 
 /* Errors are shares of the diagonal, of the field at points spread over the mesh's faces. */
@@ -90,10 +91,12 @@ typedef struct abut_field_report {
                                    thickness and of the field's error there [m]; 0: none are */
   double misfit;         /* of abut_body_info; 0 where a field is made of the mesh itself */
   double feature_misfit; /* of abut_body_info, likewise */
+  size_t trailing;       /* bytes behind the end of the mesh in its file, which were left out */
 } abut_field_report;
 
 /* The report of the mesh that a body was loaded from: of a bare mesh that of its field, of a body
- * file its suspicions, misfits and diagonal. 0 of other bodies. Error: ABUT_ERROR_ARGUMENT. */
+ * file its suspicions, misfits, diagonal and trailing bytes. 0 of other bodies. Error:
+ * ABUT_ERROR_ARGUMENT. */
 ABUT_API abut_status abut_get_body_report(abut_body body, abut_field_report *report);
 
 /* One suspicion of a report: its name, the figures, and what to do about it, as

@@ -79,6 +79,7 @@ ABUT_API abut_status abut_find_surface(const char *path, char **surface_path);
 /* The vertices, faces and edges of a mesh file, as they are written; def points into `memory`. */
 typedef struct abut_mesh_file {
   abut_body_def def;
+  size_t trailing; /* bytes behind the mesh's end, which were left out */
   void *memory;
 } abut_mesh_file;
 

@@ -44,6 +44,7 @@ typedef struct abut_cloud {
   double *vertices;       /* (vertex_count, 3) [m] points alone; else 0 and NULL */
   uint32_t *face_sizes;   /* (count) corners of each face */
   uint32_t *face_indices; /* theirs, one face behind the other */
+  size_t trailing;        /* bytes behind the end of the mesh in the file of abut_load_cloud */
 } abut_cloud;
 
 /* A point a face of a closed mesh: the mean of its corners, the unit normal of the polygon by

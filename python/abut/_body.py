@@ -7,13 +7,14 @@ import numpy as np
 
 from abut._arrays import pointer, real_array
 from abut._context import Context, Owner
+from abut._drivers import warn
 from abut._native import check, ffi, lib, text_of
 from abut._shape_numbers import ShapeNumbers, numbers_of
 
 __all__ = ["Body"]
 
 _DIAGNOSTICS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN",
-                "NESTED", "SHEET", "MISFIT", "FEATURES", "WELDED", "CLOSING")
+                "NESTED", "SHEET", "MISFIT", "FEATURES", "WELDED", "CLOSING", "TRAILING")
 
 
 def diagnostic_texts(report: Any) -> list[str]:
@@ -21,6 +22,13 @@ def diagnostic_texts(report: Any) -> list[str]:
     address = ffi.addressof(report)
     return [text_of(room) for name in _DIAGNOSTICS if lib.abut_suspicion_text(
         address, getattr(lib, "ABUT_SUSPECT_" + name), room, len(room))]
+
+
+def warn_trailing(name: str, trailing: int) -> None:
+    """Warns of bytes behind a mesh's end in its file, if there are some."""
+    report = ffi.new("abut_field_report *", {"suspicions": lib.ABUT_SUSPECT_TRAILING if trailing else 0, "trailing": trailing})
+    for text in diagnostic_texts(report[0]):
+        warn(f"{name}: {text}")
 
 
 class Body(Owner):

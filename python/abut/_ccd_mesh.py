@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from abut._arrays import polygons_of, typed_pointer
-from abut._body import Body
+from abut._body import Body, warn_trailing
 from abut._context import Context, Owner, default_context
 from abut._native import check, ffi, lib, path_of
 
@@ -66,6 +66,7 @@ class CcdMesh(Owner):
         self.vertex_count: int = info.vertices
         self.triangle_count: int = info.triangles
         self.edge_count: int = info.edges
+        self._trailing: int = info.trailing
         self.lower = np.array(list(info.lower))
         self.upper = np.array(list(info.upper))
         return self
@@ -84,6 +85,7 @@ class CcdMesh(Owner):
         _check_scale(scale, name)
         check(lib.abut_load_ccd_mesh(chosen.handle, name, handle))
         made = CcdMesh.__new__(CcdMesh)._take(chosen, handle[0])
+        warn_trailing(os.fsdecode(name), made._trailing)
         if scale == 1.0:
             return made
         with made:

@@ -12,7 +12,7 @@ import numpy as np
 
 from abut import pose as pose_numbers
 from abut._arrays import Rows, check_names
-from abut._body import Body
+from abut._body import Body, warn_trailing
 from abut._calls import _common, _width, poses_of
 from abut._context import Context, Owner, default_context
 from abut._drivers import warn
@@ -211,6 +211,9 @@ def load_hull(path: str | os.PathLike[str], context: Context | None = None) -> S
     """
     chosen, handle = default_context() if context is None else context, ffi.new("abut_shape *")
     check(lib.abut_load_hull(chosen.handle, path_of(path), handle))
+    info = ffi.new("abut_shape_info *")
+    check(lib.abut_get_shape_info(handle[0], info))
+    warn_trailing(os.fsdecode(path), info.trailing)
     return Shape._made(chosen, handle, 1)[0]
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from abut._arrays import Rows, pointer, real_array
+from abut._body import warn_trailing
 from abut._calls import poses_of
 from abut._context import Context, default_context, warn_of_failures
 from abut._native import check, ffi, lib
@@ -72,6 +73,7 @@ def load_cloud(path: str | os.PathLike[str], *, eps1: float = 0.0, area_weight: 
     made = ffi.new("abut_cloud *")
     check(lib.abut_load_cloud(os.fsencode(name), eps1, area_weight, made))
     try:
+        warn_trailing(name, made.trailing)
         count = made.count
         sizes = np.frombuffer(ffi.buffer(made.face_sizes, 4 * count), np.uint32).copy()
         corners = ffi.buffer(made.face_indices, 4 * int(sizes.sum()))

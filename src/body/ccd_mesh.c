@@ -118,6 +118,7 @@ static abut_status keep_vertices(ccd_mesh *m, const abut_ccd_mesh_def *def)
   TRY(allocate(&memory, def->vertex_count, 3 * sizeof(double)));
   m->vertices = memory;
   m->info.vertices = def->vertex_count;
+  m->info.trailing = def->trailing;
   memcpy(m->vertices, def->vertices, def->vertex_count * 3 * sizeof(double));
   for (size_t k = 0; k < 3; ++k) {
     m->info.lower[k] = m->info.upper[k] = m->vertices[k];

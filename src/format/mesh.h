@@ -17,6 +17,7 @@ typedef struct mesh {
   size_t index_count;
   uint32_t *edges; /* (edge_count, 2), all below vertex_count: of OBJ's lines */
   size_t edge_count;
+  size_t trailing; /* bytes behind the mesh's end, which were left out */
 } mesh;
 
 #define MESH_FORMAT_NUMBER(extension, id) MESH_##id

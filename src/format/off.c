@@ -87,10 +87,7 @@ static abut_status read_file(scan *t, builder *b)
   TRY(read_counts(t, &vertices, &faces));
   TRY(read_vertices(t, b, vertices));
   TRY(read_faces(t, b, faces));
-  if (text_content(t)) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "goes on after the last of %llu faces",
-                   (unsigned long long)faces);
-  }
+  b->m.trailing = text_rest(t);
   return ABUT_SUCCESS;
 }
 

@@ -166,10 +166,7 @@ static abut_status read_file(ply *p)
     p->element = &p->header.elements[i];
     TRY(read_element(p));
   }
-  if (text_content(&p->t)) {
-    return fail_at(ABUT_ERROR_FORMAT, p->t.name, p->header.storage == PLY_ASCII ? p->t.line : 0,
-                   "goes on after the last element");
-  }
+  p->b->m.trailing = text_rest(&p->t);
   return ABUT_SUCCESS;
 }
 

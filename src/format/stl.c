@@ -127,7 +127,16 @@ static abut_status read_solid(scan *t, weld *w, builder *b)
   }
 }
 
-static abut_status read_ascii(builder *b, weld *w, const char *bytes, size_t count)
+/* Whether the next word is "solid"; the place stays. */
+static bool is_at_solid(const scan *t)
+{
+  scan ahead = *t;
+  word w;
+  return text_content(&ahead) && text_word(&ahead, &w) && word_is_any_case(w, "solid");
+}
+
+/* zeros: that fill the file up behind the text. */
+static abut_status read_ascii(builder *b, weld *w, const char *bytes, size_t count, size_t zeros)
 {
   scan t;
   abut_status status = ABUT_SUCCESS;
@@ -135,7 +144,8 @@ static abut_status read_ascii(builder *b, weld *w, const char *bytes, size_t cou
   do {
     TRY_DONE(expect(&t, "solid"));
     TRY_DONE(read_solid(&t, w, b));
-  } while (text_content(&t));
+  } while (is_at_solid(&t));
+  b->m.trailing = text_rest(&t) + zeros;
 done:
   text_close(&t);
   return status;
@@ -178,23 +188,22 @@ static abut_status read_binary(builder *b, weld *w, const char *bytes, size_t co
                    count, HEADER_BYTES);
   }
   uint32_t triangles = little_u32(bytes + HEADER_BYTES - 4);
-  if ((uint64_t)triangles * TRIANGLE_BYTES != count - HEADER_BYTES) {
+  if ((uint64_t)triangles * TRIANGLE_BYTES > count - HEADER_BYTES) {
     return fail_at(ABUT_ERROR_FORMAT, b->name, 0,
-                   "%s: the header tells of %u triangles, %zu "
+                   "truncated: the header tells of %u triangles, %zu "
                    "bytes follow",
-                   (uint64_t)triangles * TRIANGLE_BYTES > count - HEADER_BYTES ? "truncated"
-                                                                               : "too long",
                    triangles, count - HEADER_BYTES);
   }
+  b->m.trailing = count - HEADER_BYTES - (size_t)triangles * TRIANGLE_BYTES;
   for (size_t k = 0; k < triangles; k++) {
     TRY(read_triangle(b, w, bytes + HEADER_BYTES + TRIANGLE_BYTES * k, k));
   }
   return ABUT_SUCCESS;
 }
 
-/* A binary header may start with "solid" too. Its size gives it away, or, where it is cut, the
- * zeros that no text contains. */
-static bool is_ascii(const char *bytes, size_t count)
+/* A binary header may start with "solid" too. Its size gives it away, or, where it is cut or goes
+ * on, the zeros that no text contains. text: the bytes but for zeros at the end. */
+static bool is_ascii(const char *bytes, size_t count, size_t text)
 {
   if (count >= HEADER_BYTES &&
       (uint64_t)little_u32(bytes + HEADER_BYTES - 4) * TRIANGLE_BYTES == count - HEADER_BYTES) {
@@ -205,14 +214,18 @@ static bool is_ascii(const char *bytes, size_t count)
     at++;
   }
   word start = {bytes + at, count - at < 5 ? count - at : 5};
-  return word_is_any_case(start, "solid") && !memchr(bytes, 0, count);
+  return word_is_any_case(start, "solid") && !memchr(bytes, 0, text);
 }
 
 abut_status stl_parse(builder *b, const char *bytes, size_t count)
 {
   weld w = {NULL, 0};
-  abut_status status = is_ascii(bytes, count) ? read_ascii(b, &w, bytes, count)
-                                              : read_binary(b, &w, bytes, count);
+  size_t text = count;
+  while (text && !bytes[text - 1]) {
+    --text;
+  }
+  abut_status status = is_ascii(bytes, count, text) ? read_ascii(b, &w, bytes, text, count - text)
+                                                    : read_binary(b, &w, bytes, count);
   free(w.places);
   return status;
 }

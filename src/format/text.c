@@ -129,6 +129,12 @@ bool text_content(scan *t)
   }
 }
 
+size_t text_rest(scan *t)
+{
+  const size_t rest = (size_t)(t->end - t->at);
+  return text_content(t) ? rest : 0;
+}
+
 abut_status text_number(scan *t, const char *what, double *out)
 {
   word w;

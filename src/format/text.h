@@ -48,6 +48,9 @@ void text_next_line(scan *t);
 /* To the next line, or the same, that has a word left; false at the text's end. */
 bool text_content(scan *t);
 
+/* The bytes from here to the text's end; 0 where all are blanks and ends of lines. */
+size_t text_rest(scan *t);
+
 /* The next word as a finite number; anything else fails, naming line and `what`. */
 abut_status text_number(scan *t, const char *what, double *out);
 

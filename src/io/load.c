@@ -87,6 +87,11 @@ static abut_status check_options(const abut_field_options *options)
   return check_scale(options->scale);
 }
 
+static uint32_t trailing_suspicion(size_t trailing)
+{
+  return trailing ? ABUT_SUSPECT_TRAILING : 0u;
+}
+
 abut_status abut_load_field(const char *path, const abut_field_options *options, abut_field *field)
 {
   mesh m;
@@ -98,6 +103,10 @@ abut_status abut_load_field(const char *path, const abut_field_options *options,
   TRY(mesh_read(path, &m));
   scale_mesh(&m, options->scale != 0.0 ? options->scale : 1.0);
   const abut_status status = make_field(path, &m, options, field);
+  if (status == ABUT_SUCCESS) { /* of the file and not of the mesh, by which fields are kept */
+    field->report.trailing = m.trailing;
+    field->report.suspicions |= trailing_suspicion(m.trailing);
+  }
   mesh_free(&m);
   return status;
 }
@@ -119,6 +128,10 @@ abut_status abut_load_decomposition(abut_context context, const char *path,
   abut_body_def def = abut_default_body_def();
   set_mesh(&def, &m);
   const abut_status status = of_file(path, abut_decompose(context, &def, options, out));
+  if (status == ABUT_SUCCESS) {
+    out->report.trailing = m.trailing;
+    out->report.suspicions |= trailing_suspicion(m.trailing);
+  }
   mesh_free(&m);
   return status;
 }
@@ -167,24 +180,27 @@ static abut_status read_surface(const char *path, const body_file *file, mesh *m
 }
 
 /* A body whose mesh or features are in another place or unit than its primitives has that
- * diagnostic. */
-static abut_status diagnose_misfit(const abut_body_def *def, abut_body body)
+ * diagnostic, and one whose meshes' files go on behind their end. */
+static abut_status diagnose(const abut_body_def *def, size_t trailing, abut_body body)
 {
   misfit of;
   TRY(find_misfit(def, &of));
   abut_field_report r = {.diagonal = of.diagonal,
                          .misfit = of.median,
-                         .feature_misfit = of.features};
+                         .feature_misfit = of.features,
+                         .trailing = trailing};
   r.suspicions = (of.median > MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_MISFIT : 0u) |
-                 (of.features > FEATURE_MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_FEATURES : 0u);
+                 (of.features > FEATURE_MISFIT_MOST * of.diagonal ? ABUT_SUSPECT_FEATURES : 0u) |
+                 trailing_suspicion(trailing);
   body_set_report(body, &r);
   return ABUT_SUCCESS;
 }
 
-static abut_status describe_body(const char *path, const abut_body_def *def, abut_body body)
+static abut_status describe_body(const char *path, const abut_body_def *def, size_t trailing,
+                                 abut_body body)
 {
   TRY(body_set_name(body, path));
-  return diagnose_misfit(def, body);
+  return diagnose(def, trailing, body);
 }
 
 static abut_status load_json(abut_context context, const char *path, abut_body *body)
@@ -202,7 +218,7 @@ static abut_status load_json(abut_context context, const char *path, abut_body *
   }
   TRY_DONE(read_surface(path, &file, &surface, &def.surface));
   TRY_DONE(of_file(path, abut_create_body(context, &def, body)));
-  status = describe_body(path, &def, *body);
+  status = describe_body(path, &def, m.trailing + surface.trailing, *body);
   if (status != ABUT_SUCCESS) {
     abut_destroy_body(*body);
     *body = (abut_body){0};
@@ -291,6 +307,7 @@ abut_status abut_load_hull(abut_context context, const char *path, abut_shape *s
   TRY(body_mesh_read(path, false, &m));
   def.vertices = m.vertices;
   def.vertex_count = m.vertex_count;
+  def.trailing = m.trailing;
   abut_status status = of_file(path, abut_create_shape(context, &def, shape));
   mesh_free(&m);
   if (status == ABUT_ERROR_ARGUMENT) {
@@ -319,6 +336,7 @@ abut_status abut_load_ccd_mesh(abut_context context, const char *path, abut_ccd_
   def.face_count = m.face_count;
   def.edges = m.edges;
   def.edge_count = m.edge_count;
+  def.trailing = m.trailing;
   abut_status status = of_file(path, abut_create_ccd_mesh(context, &def, out));
   mesh_free(&m);
   if (status == ABUT_ERROR_ARGUMENT) {

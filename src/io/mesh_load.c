@@ -28,6 +28,7 @@ abut_status abut_load_mesh(const char *path, double scale, abut_mesh_file *out)
     m->vertices[i] *= scale;
   }
   out->memory = memory;
+  out->trailing = m->trailing;
   out->def = abut_default_body_def();
   out->def.vertices = m->vertices;
   out->def.vertex_count = m->vertex_count;

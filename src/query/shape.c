@@ -287,6 +287,7 @@ static abut_status make(shape *s, const abut_shape_def *def)
     s->record[SHAPE_EXPONENTS + k] = 2.0 / (2.0 - e);
   }
   place(s, def, middle);
+  s->info.trailing = def->trailing;
   s->info.diagonal = s->record[SHAPE_DIAGONAL] = norm3(extents, 0.0);
   s->info.span = s->record[SHAPE_SPAN] = norm3(extents, 2.0 * def->radius);
   return ABUT_SUCCESS;

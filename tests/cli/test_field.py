@@ -94,6 +94,17 @@ def test_diagnostics_by_name():
         err="")
     run(0, f"contacts millimetres.body.json cube.body.json --poses poses.csv -o misfit.npz {ON} -q",
         err=r"^abut: warning: millimetres\.body\.json: misfit: half of the mesh's vertices are [0-9.]+ m and more off")
+    # What lies behind the end of a mesh is left out, and whoever reads the file hears of it.
+    put("more.stl", content("box.stl").decode() + "more\n")
+    put("more.body.json", content("metres.body.json").decode().replace("metres.stl", "more.stl"))
+    left_out = "trailing: 5 bytes behind the end of the mesh in its file were left out; is the file whole, and its header right?"
+    diagnosed("more.stl", left_out.replace("?", r"\?"))
+    run(0, "field more.stl -o more-again.body.json", err=left_out.replace("?", r"\?"))
+    for path, words in (("more.stl", f"contacts more.stl cube.body.json --poses poses.csv {ON}"),
+                        ("more.body.json", f"contacts more.body.json cube.body.json --poses poses.csv {ON}"),
+                        ("more.stl", f"closest more.stl box.stl --poses poses.csv {ON}"),
+                        ("more.stl", f"ccd more.stl box.stl --from poses.csv --to poses.csv {ON}")):
+        run(0, words, "-o more.npz -q", line=f"abut: warning: {path}: {left_out}")
     run(0, "field millimetres.stl -o scaled.body.json --scale 0.001",
         out=r"; diagonal 0\.3742 m, volume 0\.006 m\^3$", err="")
     # A field that is off by more than contacts with a much smaller body count; not with one of like size.

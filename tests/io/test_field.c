@@ -556,6 +556,11 @@ static void words(void)
   check(!strncmp(text, "welded: corners up to 0.00012 m apart", 37), "'%s'", text);
   abut_suspicion_text(&odd, ABUT_SUSPECT_CLOSING, text, sizeof text);
   check(!strncmp(text, "closing: the faces that close the holes put 37 % of", 51), "'%s'", text);
+  odd.suspicions |= ABUT_SUSPECT_TRAILING;
+  odd.trailing = 1;
+  abut_suspicion_text(&odd, ABUT_SUSPECT_TRAILING, text, sizeof text);
+  check(!strncmp(text, "trailing: 1 byte behind the end of the mesh in its file was left out;", 69),
+        "'%s'", text);
   odd.thin_share = 0.0;
   odd.thin_lost = 0.0123;
   abut_suspicion_text(&odd, ABUT_SUSPECT_THIN, text, sizeof text);

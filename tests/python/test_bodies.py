@@ -222,6 +222,22 @@ def test_the_librarys_refusals(contexts):
     assert "13" not in repr(numbers) and "1 superquadric>" in repr(numbers)
 
 
+def test_bytes_behind_a_mesh_are_named(context, tmp_path):
+    """Whatever reads the mesh of a file says how many bytes of it were left out."""
+    path = tmp_path / "more.off"
+    path.write_text("OFF\n8 6 0\n" + "".join(f"{0.3 * (i & 1)} {0.2 * (i >> 1 & 1)} {0.1 * (i >> 2)}\n" for i in range(8)) +
+                    "4 0 2 3 1\n4 4 5 7 6\n4 0 1 5 4\n4 2 6 7 3\n4 0 4 6 2\n4 1 3 7 5\nmore\n")
+    (tmp_path / "more.body.json").write_text(json.dumps({"mesh": "more.off", "superquadrics": [
+        {"axes": [0.2] * 3, "exponents": [1, 1], "position": [0] * 3, "quaternion": [1, 0, 0, 0]}]}))
+    for read in (lambda: context.load(path), lambda: abut.load_hull(path, context), lambda: abut.CcdMesh.load(path, context),
+                 lambda: abut.decompose(path, primitives=1, vertices=None, context=context), lambda: abut.load_cloud(path)):
+        with pytest.warns(UserWarning, match="trailing: 5 bytes behind the end of the mesh in its file were left out"):
+            read()
+    with pytest.warns(UserWarning, match="trailing: 5 bytes"):
+        body = context.load(tmp_path / "more.body.json")
+    assert body.diagonal > 0.0
+
+
 @conftest.long
 def test_pieces_beside_the_largest_are_named():
     with pytest.warns(UserWarning, match="the contact mesh leaves out 50 % of the volume, in pieces beside the largest"):

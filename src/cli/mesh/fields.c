@@ -109,6 +109,13 @@ void warn_field(const options *o, const char *path, const abut_field_report *r)
   }
 }
 
+void warn_trailing(const options *o, const char *path, size_t trailing)
+{
+  const abut_field_report r = {.suspicions = trailing ? ABUT_SUSPECT_TRAILING : 0u,
+                               .trailing = trailing};
+  warn_field(o, path, &r);
+}
+
 void tell_field(FILE *to, const char *path, const abut_field_report *r)
 {
   fprintf(to, "%s: %zu face%s", path, r->faces, plural(r->faces));

@@ -18,6 +18,8 @@ exit_code check_field_options(const options *o, bool listed);
 abut_status load_field(const options *o, const char *path, const abut_field_options *settings,
                        abut_field *field);
 /* One line, of which mesh the field is and what became of it. */
+/* Warns of bytes behind a mesh's end in its file, if there are some. */
+void warn_trailing(const options *o, const char *path, size_t trailing);
 void tell_field(FILE *to, const char *path, const abut_field_report *r);
 /* Warns of the diagnostics of a mesh, and says before it is used or written that a field is
  * large. */

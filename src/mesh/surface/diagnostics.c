@@ -203,6 +203,14 @@ static int closing_text(const abut_field_report *r, char *out, size_t room)
                   percent(r->closing_doubt).text);
 }
 
+static int trailing_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room,
+                  "trailing: %zu byte%s behind the end of the mesh in its file %s left out; is the "
+                  "file whole, and its header right?",
+                  r->trailing, s(r->trailing), was(r->trailing));
+}
+
 size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which, char *text,
                            size_t room)
 {
@@ -210,13 +218,14 @@ size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which
     abut_suspicion which;
     int (*write)(const abut_field_report *r, char *out, size_t room);
   } texts[] = {
-    {ABUT_SUSPECT_OPEN, open_text},     {ABUT_SUSPECT_INSIDE_OUT, inside_out_text},
-    {ABUT_SUSPECT_TURNED, turned_text}, {ABUT_SUSPECT_TANGLED, tangled_text},
-    {ABUT_SUSPECT_UNIT, unit_text},     {ABUT_SUSPECT_SMALL, small_text},
-    {ABUT_SUSPECT_COARSE, coarse_text}, {ABUT_SUSPECT_THIN, thin_text},
-    {ABUT_SUSPECT_NESTED, nested_text}, {ABUT_SUSPECT_SHEET, sheet_text},
-    {ABUT_SUSPECT_MISFIT, misfit_text}, {ABUT_SUSPECT_FEATURES, features_text},
-    {ABUT_SUSPECT_WELDED, welded_text}, {ABUT_SUSPECT_CLOSING, closing_text},
+    {ABUT_SUSPECT_OPEN, open_text},         {ABUT_SUSPECT_INSIDE_OUT, inside_out_text},
+    {ABUT_SUSPECT_TURNED, turned_text},     {ABUT_SUSPECT_TANGLED, tangled_text},
+    {ABUT_SUSPECT_UNIT, unit_text},         {ABUT_SUSPECT_SMALL, small_text},
+    {ABUT_SUSPECT_COARSE, coarse_text},     {ABUT_SUSPECT_THIN, thin_text},
+    {ABUT_SUSPECT_NESTED, nested_text},     {ABUT_SUSPECT_SHEET, sheet_text},
+    {ABUT_SUSPECT_MISFIT, misfit_text},     {ABUT_SUSPECT_FEATURES, features_text},
+    {ABUT_SUSPECT_WELDED, welded_text},     {ABUT_SUSPECT_CLOSING, closing_text},
+    {ABUT_SUSPECT_TRAILING, trailing_text},
   };
   if (text && room) {
     *text = '\0';

@@ -208,6 +208,7 @@ abut_status abut_load_cloud(const char *path, double eps1, bool area_weight, abu
   TRY(mesh_read(path, &m));
   const abut_status status = abut_make_cloud(m.vertex_count, m.vertices, m.face_count, m.face_sizes,
                                              m.face_indices, eps1, area_weight, cloud);
+  cloud->trailing = status == ABUT_SUCCESS ? m.trailing : 0;
   mesh_free(&m);
   return status;
 }

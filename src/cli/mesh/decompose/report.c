@@ -182,7 +182,11 @@ void decompose_warn(const options *o, const decompose_work *w)
   const abut_decompose_report *r = &w->made.report;
   const char *path = decompose_source(o);
   warn_end(o, w);
-  warn_field(o, path, &(abut_field_report){.suspicions = r->suspicions, .diagonal = r->diagonal});
+  warn_field(o, path,
+             &(abut_field_report){.suspicions = r->suspicions,
+                                  .diagonal = r->diagonal,
+                                  .trailing = r->trailing});
+  warn_trailing(o, o->operands[0], w->input.trailing);
   if (r->shells_turned) {
     warn("%s: inside out: %zu shell%s turned", path, r->shells_turned,
          r->shells_turned == 1 ? " was" : "s were");

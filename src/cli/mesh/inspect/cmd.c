@@ -75,6 +75,9 @@ static exit_code load_mesh(const options *o, findings *f, char **own, abut_mesh_
   f->mesh = given ? o->operands[1] : *own;
   const double scale = given || is_bare_mesh(o->operands[0]) ? f->scale : 1.0;
   CLI_TRY(report_status(abut_load_mesh(f->mesh, scale, mesh)));
+  if (given) { /* the body's own has been told of */
+    warn_trailing(o, f->mesh, mesh->trailing);
+  }
   return mesh->def.face_count
            ? EXIT_GOOD
            : report(EXIT_INPUT, "%s: has no faces to compare with: name a mesh behind the body",

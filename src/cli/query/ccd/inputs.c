@@ -142,6 +142,7 @@ static exit_code load_mesh(const ccd *c, int body, abut_ccd_mesh *to)
   CLI_TRY(report_status(status));
   CLI_TRY(option_real(c->o, OPTION_SCALE, 1e-9, 1e9, &scale));
   CLI_TRY(report_status(abut_get_ccd_mesh_info(*to, &info)));
+  warn_trailing(c->o, path, info.trailing);
   if (is_bare_mesh(path) && diagonal_of(&info) * scale > UNIT_MOST) {
     warn_field(c->o, path,
                &(abut_field_report){.suspicions = ABUT_SUSPECT_UNIT,
