@@ -80,14 +80,45 @@ static abut_status next_value(ply *p, ply_type type, double *out)
   return ABUT_SUCCESS;
 }
 
-static abut_status next_whole(ply *p, ply_type type, const char *what, uint32_t *out)
+static abut_status check_whole(const ply *p, const char *what, double value, uint32_t *out)
 {
-  double value;
-  TRY(next_value(p, type, &value));
   if (!(value >= 0 && value < UINT32_MAX) || floor(value) != value) {
     return wrong(p, "%s %g is out of range", what, value);
   }
   *out = (uint32_t)value;
+  return ABUT_SUCCESS;
+}
+
+static abut_status next_whole(ply *p, ply_type type, const char *what, uint32_t *out)
+{
+  double value;
+  TRY(next_value(p, type, &value));
+  return check_whole(p, what, value, out);
+}
+
+/* Triangles of each three vertices that follow each other, every second one turned, between marks
+ * of -1. A vertex that is there again joins strips by triangles that are none. */
+static abut_status read_strips(ply *p, const ply_property *property, uint32_t count, size_t line)
+{
+  uint32_t before[2] = {0, 0}; /* by turns, so that both orders are one */
+  size_t length = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    double value;
+    TRY(next_value(p, property->type, &value));
+    if (value == -1) {
+      length = 0;
+      continue;
+    }
+    uint32_t index = 0;
+    TRY(check_whole(p, "vertex index", value, &index));
+    if (length >= 2 && before[0] != before[1] && index != before[0] && index != before[1]) {
+      TRY(builder_corner(p->b, before[0], line));
+      TRY(builder_corner(p->b, before[1], line));
+      TRY(builder_corner(p->b, index, line));
+      TRY(builder_face(p->b, line));
+    }
+    before[length++ % 2] = index;
+  }
   return ABUT_SUCCESS;
 }
 
@@ -97,6 +128,9 @@ static abut_status read_list(ply *p, const ply_property *property)
   double unused;
   size_t line = p->header.storage == PLY_ASCII ? p->t.line : 0;
   TRY(next_whole(p, property->count_type, "the list count", &count));
+  if (property->role == PLY_FACE && p->element->kind == PLY_STRIPS) {
+    return read_strips(p, property, count, line);
+  }
   for (uint32_t i = 0; i < count; i++) {
     if (property->role == PLY_FACE) {
       TRY(next_whole(p, property->type, "vertex index", &index));

@@ -85,9 +85,10 @@ static abut_status read_element(scan *t, ply_header *h)
   abut_status status = grow(&elements, &h->element_room, h->element_count + 1, sizeof *h->elements);
   h->elements = elements;
   TRY(status);
-  ply_kind kind = word_is(name, "vertex") ? PLY_VERTICES
-                  : word_is(name, "face") ? PLY_FACES
-                                          : PLY_OTHER;
+  ply_kind kind = word_is(name, "vertex")      ? PLY_VERTICES
+                  : word_is(name, "face")      ? PLY_FACES
+                  : word_is(name, "tristrips") ? PLY_STRIPS
+                                               : PLY_OTHER;
   for (size_t i = 0; i < h->element_count; i++) {
     if (kind != PLY_OTHER && h->elements[i].kind == kind) {
       return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "a second element '%s'",
@@ -110,7 +111,13 @@ static ply_role role_of(ply_kind kind, word name)
                                 : PLY_UNUSED;
   }
   bool face = word_is(name, "vertex_indices") || word_is(name, "vertex_index");
-  return kind == PLY_FACES && face ? PLY_FACE : PLY_UNUSED;
+  return kind != PLY_OTHER && face ? PLY_FACE : PLY_UNUSED;
+}
+
+/* What lists of vertices are of. */
+static const char *plural_of(const ply_element *e)
+{
+  return e->kind == PLY_STRIPS ? "tristrips" : "faces";
 }
 
 static abut_status check_property(const scan *t, const ply_header *h, ply_property p)
@@ -120,7 +127,8 @@ static abut_status check_property(const scan *t, const ply_header *h, ply_proper
     return wrong(t, "a list's count is not of a whole type");
   }
   if (p.role == PLY_FACE && (p.count_type == PLY_NONE || p.type >= PLY_FLOAT32)) {
-    return wrong(t, "the faces' vertex indices are not a list of a whole type");
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
+                   "the %s' vertex indices are not a list of a whole type", plural_of(e));
   }
   if (p.role >= PLY_X && p.role <= PLY_Z && p.count_type != PLY_NONE) {
     return wrong(t, "a vertex' coordinate is a list");
@@ -175,8 +183,9 @@ static abut_status check_header(const scan *t, const ply_header *h)
     if (e->kind == PLY_VERTICES && roles != 7) {
       return wrong(t, "the vertices have no x, y and z");
     }
-    if (e->kind == PLY_FACES && roles == 0) {
-      return wrong(t, "the faces have no vertex_indices");
+    if ((e->kind == PLY_FACES || e->kind == PLY_STRIPS) && roles == 0) {
+      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the %s have no vertex_indices",
+                     plural_of(e));
     }
   }
   return ABUT_SUCCESS;

@@ -23,7 +23,7 @@ typedef struct ply_property {
   ply_role role;
 } ply_property;
 
-typedef enum ply_kind { PLY_OTHER, PLY_VERTICES, PLY_FACES } ply_kind;
+typedef enum ply_kind { PLY_OTHER, PLY_VERTICES, PLY_FACES, PLY_STRIPS } ply_kind;
 
 typedef struct ply_element {
   ply_kind kind;

@@ -197,6 +197,24 @@ static void ply_types(void)
   mesh_free(&m);
 }
 
+#define PLY(text) "ply\nformat ascii 1.0\n" text
+#define PLY_V "element vertex 1\nproperty float x\nproperty float y\nproperty float z\n"
+#define PLY_F "element face 1\nproperty list uchar int vertex_indices\n"
+#define PLY_S "element tristrips 1\nproperty list int int vertex_indices\n"
+
+/* A tetrahedron in one strip; then strips with a vertex that is there twice, of three vertices and
+ * of too few. */
+static void ply_strips(void)
+{
+  static const int sizes[] = {3, 3, 3, 3, 3};
+  static const int indices[] = {0, 1, 2, 2, 1, 3, 2, 3, 0, 0, 3, 1, 1, 2, 3};
+  mesh m = parse(MESH_PLY, PLY("element vertex 4\nproperty float x\nproperty float y\n"
+                               "property float z\n" PLY_S "end_header\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n"
+                               "18 0 1 2 3 0 1 -1 1 2 3 3 1 -1 -1 0 1 -1 2\n"));
+  expect_faces(&m, 5, sizes, indices);
+  mesh_free(&m);
+}
+
 static void off_forms(void)
 {
   static const int sizes[] = {4, 3, 3, 3, 3};
@@ -224,9 +242,6 @@ static void off_forms(void)
   }
 }
 
-#define PLY(text) "ply\nformat ascii 1.0\n" text
-#define PLY_V "element vertex 1\nproperty float x\nproperty float y\nproperty float z\n"
-#define PLY_F "element face 1\nproperty list uchar int vertex_indices\n"
 #define FACET "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n"
 
 static const struct {
@@ -300,6 +315,14 @@ static const struct {
   {MESH_PLY, PLY(PLY_V PLY_F "end_header\n0 0 0\n2 0 0\n"), "t:11: ", "2 corners"},
   {MESH_PLY, PLY(PLY_V PLY_F "end_header\n0 0 0\n4000000000 0 0\n"), "t:11: ", "missing"},
   {MESH_PLY, PLY(PLY_V PLY_F "end_header\n0 0 0\nnan 0 0\n"), "t:11: ", "out of range"},
+  {MESH_PLY, PLY("element tristrips 1\nproperty int vertex_indices\n"),
+   "t:4: ", "tristrips' vertex indices are not a list"},
+  {MESH_PLY, PLY(PLY_V "element tristrips 1\nproperty list int int at\nend_header\n"),
+   "t:9: ", "the tristrips have no vertex_indices"},
+  {MESH_PLY, PLY(PLY_V PLY_S PLY_S), "t:9: ", "a second element 'tristrips'"},
+  {MESH_PLY, PLY(PLY_V PLY_S "end_header\n0 0 0\n3 0 0 -2\n"),
+   "t:11: ", "tristrips 0: vertex index -2 is out of range"},
+  {MESH_PLY, PLY(PLY_V PLY_S "end_header\n0 0 0\n3 0 1 2\n"), "t:11: ", "a face names vertex 2"},
   {MESH_OFF, "", "t:1: ", "empty"},
   {MESH_OFF, "FOO\n", "t:1: ", "'FOO' where OFF"},
   {MESH_OFF, "4OFF\n1 0 0\n0 0 0 0\n", "t:1: ", "where OFF"},
@@ -454,6 +477,7 @@ int main(void)
   stl_welds_many();
   ply_forms();
   ply_types();
+  ply_strips();
   off_forms();
   wrong_texts();
   wrong_binaries();
