@@ -148,7 +148,7 @@ def _of_many(text: str) -> str:
 
 def _summed(told: list[str]) -> list[str]:
     """Warnings by their kind, those of actuators that are left out first: of each kind the first names, and how many there are."""
-    one = re.compile(r"(\w+) (`[^`]*`|\d+): (.*)", re.DOTALL)
+    one = re.compile(r"(\w+) ((?:of joint )?`[^`]*`|\d+): (.*)", re.DOTALL)
     same, alike = dict[Any, list[str]](), dict[Any, list[str]]()
     for text in told:
         found = one.fullmatch(text)
@@ -241,7 +241,15 @@ class _Maker:
 
     def called(self, kind: str, number: int) -> str:
         name = self.name(kind, number)
+        if not name and kind == "equality" and int(self.m.eq_type[number]) == _EQ_JOINT:
+            joint = self.name("joint", int(self.m.eq_obj1id[number]))  # of URDF's mimic, which names nothing else
+            return f"of joint `{joint}`" if joint else str(number)
         return f"`{name}`" if name else str(number)
+
+    def named(self, text: str, form: str = "{1}") -> str:
+        """A text about the scene, with the model's names for the scene's places, or by `form` a place and its name."""
+        return re.sub(r"(links\[\d+\](\.bodies\[\d+\])?|(actuators|pairs|tendons|equalities)\[\d+\])",
+                      lambda found: form.format(found[0], self.origins[found[0]]) if found[0] in self.origins else found[0], text)
 
     def tell(self, kind: str, number: int, text: str) -> None:
         self.tell_all(f"{kind} {self.called(kind, number)}: {text}")
@@ -1009,7 +1017,10 @@ class _Maker:
         out |= {"actuators": self.actuators(), "pairs": self.pairs()} | self._automatic()
         out |= self._starts()
         self.rest()
-        plain: dict[str, Any] = _plain(out)
+        try:
+            plain: dict[str, Any] = _plain(out)
+        except ValueError as error:
+            raise ValueError(self.named(str(error), "{0} ({1})")) from None
         for line in self.told if self.verbose else _summed(self.told):
             self.to(line)
         return plain
@@ -1113,6 +1124,7 @@ def _tendons(maker: _Maker) -> tuple[list[dict[str, Any]], dict[int, int]]:
                 couples = array == "tendon_limited" and len(wraps) > 1
                 maker.tell("tendon", t, why + (", so that joints which they couple move by themselves" if couples else ""))
         numbers[t] = len(out)
+        maker.origins[f"tendons[{len(out)}]"] = f"tendon {maker.called('tendon', t)}"
         out.append(one)
     return out, numbers
 
@@ -1180,6 +1192,7 @@ def _equalities(maker: _Maker, numbers: dict[int, int]) -> list[dict[str, Any]]:
             maker.tell("equality", e, "left out: neither side can move")
         else:
             maker.softness(one, "", maker.solref("equality", e, m.eq_solref[e]), m.eq_solimp[e])
+            maker.origins[f"equalities[{len(out)}]"] = f"equality {maker.called('equality', e)}"
             out.append(one)
     return out
 
@@ -1198,8 +1211,7 @@ def renamed(maker: _Maker, path: pathlib.Path, text: str) -> str:
         file = path.parent / pathlib.Path(maker.mesh_file(mesh)).name
         text = text.replace(str(file), f"mesh {maker.called('mesh', mesh)}")
     text = re.sub(re.escape(str(path)) + r"(:\d+)?", f"model `{name}`" if name else "the model", text)
-    return re.sub(r"(links\[\d+\](\.bodies\[\d+\])?|actuators\[\d+\]|pairs\[\d+\])",
-                  lambda found: maker.origins.get(found.group(), found.group()), text)
+    return maker.named(text)
 
 
 def scene_of(model: Any, stem: str, tell: Callable[[str], None], list_pairs: bool,

@@ -80,7 +80,7 @@ def test_models():
         lacks(text_of("ranges.scene.json"), r"inf[],]|quaternion")
         valid_json(text_of("ranges.scene.json"))
         put("endless.xml", ranges.replace("D", "inf"))
-        wrong("endless.xml: the scene's links[1].joint.damping is inf; scenes hold finite numbers alone",
+        wrong("endless.xml: the scene's links[1] (body 1).joint.damping is inf; scenes hold finite numbers alone",
               "import -q endless.xml -o no.scene.json")
 
     # Python takes no modules from the folder where the command is called.

@@ -607,6 +607,33 @@ def test_couplings_that_are_left_out():
         assert line in lines, lines
 
 
+MIMIC = """<robot name="pair"><link name="base"/>
+ <link name="one">{0}</link><joint name="first" type="revolute"><parent link="base"/><child link="one"/>{1}</joint>
+ <link name="two">{0}</link><joint name="second" type="revolute"><parent link="base"/><child link="two"/><origin xyz="0 0 1"/>{1}<mimic joint="first" multiplier="{2}"/></joint>
+</robot>"""
+
+
+def mimic(multiplier):
+    return MIMIC.format('<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+                        '<collision><geometry><sphere radius="0.1"/></geometry></collision>',
+                        '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/>', multiplier)
+
+
+def test_mimic_joints_are_named():
+    """URDF's mimic is an equality without a name: what is said of it names its joint, not its number."""
+    model = mujoco.MjModel.from_xml_string(mimic(-1.0))
+    assert model.neq == 1 and not model.names[model.name_eqadr[0]:model.name_eqadr[0] + 1].strip(b"\0")
+    model.eq_data[0][1] = np.nan
+    with pytest.raises(ValueError, match=r"^the scene's equalities\[0\] \(equality of joint `second`\)\.polynomial\[1\] is nan; "):
+        quiet(am.scene_of, model)
+    model.eq_data[0][1], model.eq_solref[0], told = -1.0, [-1.0, 1.0], []
+    am.scene_of(model, tell=told.append)
+    assert told == ["equality of joint `second`: solref -1 1 has two signs; MuJoCo takes 0.02 1 then, too"], told
+    model.eq_active0[0], told = False, []
+    am.scene_of(model, tell=told.append)
+    assert told == ["equality of joint `second`: left out: it is not active at the start"], told
+
+
 def test_planes_end_nowhere(context):
     """MuJoCo draws a plane in its size, and lets things rest beyond it."""
     model = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><geom type="plane" size="0.5 20 1" pos="1 0 0"/>
@@ -687,12 +714,12 @@ def test_ends_far_away_do_nothing(precision, tmp_path):
 
 
 @pytest.mark.parametrize("change, place", [
-    (("<geom size", "<geom mass='inf' size"), "links[3].mass is inf"),
-    (('name="elbow"', "name='elbow' damping='inf'"), "links[3].joint.damping is inf"),
-    (('name="elbow"', "name='elbow' damping='nan'"), "links[3].joint.damping is nan"),
-    (('name="elbow"', "name='elbow' solreflimit='-inf -1'"), "links[3].joint.solref_limit[0] is -inf"),
-    (('gear="2"', "gear='inf'"), "actuators[1].gear is inf"),
-    (("<geom size", "<geom friction='inf' size"), "links[3].bodies[0].friction is inf"),
+    (("<geom size", "<geom mass='inf' size"), "links[3] (body `fore`).mass is inf"),
+    (('name="elbow"', "name='elbow' damping='inf'"), "links[3] (body `fore`).joint.damping is inf"),
+    (('name="elbow"', "name='elbow' damping='nan'"), "links[3] (body `fore`).joint.damping is nan"),
+    (('name="elbow"', "name='elbow' solreflimit='-inf -1'"), "links[3] (body `fore`).joint.solref_limit[0] is -inf"),
+    (('gear="2"', "gear='inf'"), "actuators[1] (actuator `upward`).gear is inf"),
+    (("<geom size", "<geom friction='inf' size"), "links[3].bodies[0] (geom 2 of body `fore`).friction is inf"),
     (("<worldbody>", "<option gravity='0 0 -inf'/><worldbody>"), "gravity[2] is -inf"),
 ])
 def test_numbers_that_are_not_finite_are_refused(change, place, tmp_path, monkeypatch):
