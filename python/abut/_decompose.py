@@ -119,6 +119,10 @@ def _warn_of(report: Any, wanted: int) -> None:
         warn(f"poor fit: with {count} the IoU is {report.iou:.2f}, below {_IOU_LEAST}, and {100.0 * report.coverage:.0f} % of "
              "the mesh is covered (more primitives, or error=E for as many as an IoU of 1 - E takes, or a grid by "
              "`abut field`)")
+    if report.shells_turned:
+        warn(f"inside out: {report.shells_turned} shell{' was' if report.shells_turned == 1 else 's were'} turned")
+    if report.holes:
+        warn(f"open: {report.holes} hole{' was' if report.holes == 1 else 's were'} closed by faces across")
     field = ffi.new("abut_field_report *", {"suspicions": report.suspicions, "diagonal": report.diagonal,
                                              "trailing": report.trailing})
     for text in diagnostic_texts(field[0]):
