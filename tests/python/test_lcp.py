@@ -1,4 +1,5 @@
 """Boxed linear complementarity problems from Python."""
+import json
 import pathlib
 
 import abut
@@ -45,3 +46,22 @@ def test_shapes(context):
         abut.solve_lcp(**{**ONE, "parent": [-1, 0, 1]}, context=context)
     bad = abut.solve_lcp(**{**ONE, "b": [np.nan, 0, 0]}, context=context)
     assert abut.LcpEnd(int(bad.how)) == abut.LcpEnd.BAD and not bad.f.any()
+
+
+@pytest.mark.parametrize("gap, speeds, energy", [
+    (0.0, [-0.6, 0.4, 0.4, 0.4, 0.4], 1.0), (1e-4, [-0.54, 0.39, 0.39, 0.39, 0.39], 0.89),
+    (1e-3, [-0.17, -0.12, 0.21, 0.37, 0.71], 0.73), (2.1e-3, [0.0, 0.0, 0.0, 0.0, 1.0], 1.0)])
+def test_newtons_cradle(gap, speeds, energy, contexts, tmp_path):
+    """The figures of docs/lcp.md: a ball of 1 m/s hits four in a row, with steps of 2 ms and a restitution of 1."""
+    path = tmp_path / "cradle.scene.json"
+    path.write_text(json.dumps({
+        "contact_model": "lcp", "timestep": 0.002, "gravity": [0, 0, 0],
+        "links": [{"joint": {"type": "slide", "axis": [1, 0, 0]}, "density": 1000, "position": [i * (0.1 + gap), 0, 0],
+                   "bodies": [{"sphere": 0.05}]} for i in range(5)],
+        "pairs": [{"a": i, "b": i + 1, "restitution": 1, "friction": 0} for i in range(4)]}))
+    start = 0.05 if gap else 0.0  # of the first ball, before the others
+    with abut.Scene(path, contexts["f64"]) as scene:
+        at = scene.step([-start, 0.0, 0, 0, 0], [1.0, 0, 0, 0, 0], steps=100)
+    assert at.status == 0
+    np.testing.assert_allclose(at.v, speeds, atol=6e-3 if 0 < gap < 2e-3 else 5e-4)
+    assert at.v.sum() == pytest.approx(1.0, abs=1e-4) and (at.v ** 2).sum() == pytest.approx(energy, abs=6e-3)
