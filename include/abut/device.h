@@ -21,6 +21,14 @@
  * inputs have not changed. Until the process ends, such arrays must then stay, and should not be
  * used for anything else.
  *
+ * Arrays that overlap: two outputs of a call may not have a byte in common. In host memory an input
+ * of a batch may: it is read as it was before the call, except where a function says otherwise, and
+ * except for outputs that are no rows of reals in the batch's memory: statuses, reductions, lists
+ * of contacts, sums by shapes. In OpenCL memory an output may lie where an input does only as a
+ * whole, in rows of one width, and only where kernels do not work in both; cl_mem that are parts of
+ * one buffer count as what they are parts of. All else is ABUT_ERROR_ARGUMENT, whose text names
+ * both arrays, and nothing is written.
+ *
  * Threads: devices may be listed, and different contexts opened, used and closed, from different
  * threads at once, from a process's first call on; drivers are asked for devices and opened by one
  * thread at a time. One context, with its bodies, pairs and states, may be used from any threads:

@@ -25,8 +25,8 @@ ABUT_API abut_status abut_get_link_name(abut_scene scene, size_t link, const cha
  * - q: real (count, nq); quaternions may have any length but 0
  * - poses: real (count, links, 7) x, y, z, qw, qx, qy, qz of the link's own frame in the world, of
  *   length 1
- * It is computed on the host, in double. Errors: ABUT_ERROR_ARGUMENT for an array that is NULL;
- * ABUT_ERROR_MEMORY. */
+ * It is computed on the host, in double. Errors: ABUT_ERROR_ARGUMENT for an array that is NULL, and
+ * for an output that overlaps an input; ABUT_ERROR_MEMORY. */
 ABUT_API abut_status abut_find_poses(abut_scene scene, size_t count, const void *q, void *poses);
 
 /* The gradient by q of the sum of all poses times their cotangents.
@@ -72,8 +72,8 @@ typedef struct abut_distances {
 ABUT_API abut_distances abut_default_distances(void);
 
 /* Finds distances by the fields of the scene's bodies, on the devices of its context. Errors:
- * ABUT_ERROR_ARGUMENT, also for scenes whose contacts are given or springs, which have no such
- * pairs; those of abut_gradient. */
+ * ABUT_ERROR_ARGUMENT, also for an output that overlaps another array, and for scenes whose
+ * contacts are given or springs, which have no such pairs; those of abut_gradient. */
 ABUT_API abut_status abut_find_distances(abut_scene scene, abut_distances *distances);
 
 #ifdef __cplusplus

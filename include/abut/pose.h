@@ -8,13 +8,13 @@
  * Nothing here needs a device or a context. An array named `real` holds float or double by
  * `precision`, which is a context's own where arrays come from its calls; all is computed in double
  * and rounded once. N is the count of poses; rows lie one behind the other. An output may lie where
- * an input of the same shape does; otherwise arrays must not overlap.
+ * an input of the same shape does; otherwise it must not overlap an input.
  *
  * A pose whose numbers are not finite, or whose quaternion has length 0, gives a row of NaN, as in
  * abut_contacts, and touches no other; so does a step that is not finite. A gradient that is not
  * finite spoils its own row. Lengths saturate at 1e100 m, angles at 1e50. Errors of all functions:
- * ABUT_ERROR_ARGUMENT for an array that is NULL where N is not 0, and for a precision, kind or
- * frame that there is not.
+ * ABUT_ERROR_ARGUMENT for an array that is NULL where N is not 0, for arrays that overlap
+ * otherwise, and for a precision, kind or frame that there is not.
  */
 #ifndef ABUT_POSE_H
 #define ABUT_POSE_H
@@ -115,7 +115,7 @@ ABUT_API abut_status abut_gradient_from_frame(abut_precision precision, abut_pos
  * moving   whose steps: K = 6 columns of one body's, or 12 of both, body 1's before body 2's
  * batch    of that call: its kind, poses and list are read; poses and list in host memory
  * blocks   real (entries of the list, 8, 2 P), or NULL: the list's own
- * steps    real (entries of the list, 8, K); may be where the blocks are
+ * steps    real (entries of the list, 8, K); may begin where the blocks do
  * Errors: ABUT_ERROR_ARGUMENT also for an entry of a pose that the batch has not, which it names.
  * Entries of a list that has overflowed count up to its capacity.
  */

@@ -296,7 +296,8 @@ ABUT_API abut_status abut_render_scene(abut_scene scene, const double *q, const 
  * quaternion w, x, y, z becomes q/|q| exp(d/2), d in the link's axes. Rows of `count` worlds in
  * host memory, in the precision of the scene's context, computed in double; an output may lie where
  * an input of the same shape does. A world with a number that is not finite, or a quaternion of
- * length 0, becomes a row of NaN. Errors: ABUT_ERROR_ARGUMENT for an array that is NULL.
+ * length 0, becomes a row of NaN. Errors: ABUT_ERROR_ARGUMENT for an array that is NULL, and for an
+ * output that overlaps an input otherwise.
  *
  * moved = q (+) d, quaternions of length 1; d = left (-) right: right (+) d is left, where no
  * rotation is beyond pi. */
@@ -434,9 +435,9 @@ typedef struct abut_worlds {
 
 ABUT_API abut_worlds abut_default_worlds(void);
 
-/* Steps all worlds. Outputs may not overlap inputs but as a whole. Errors: ABUT_ERROR_ARGUMENT;
- * those of devices. What becomes of a world is told
- * by its status, not by an error. */
+/* Steps all worlds. An output may overlap an input only as a whole, and no other output: else
+ * ABUT_ERROR_ARGUMENT. Other errors: those of devices. What becomes of a world is told by its
+ * status, not by an error. */
 ABUT_API abut_status abut_step_worlds(abut_scene scene, abut_worlds *worlds);
 
 /* ---- derivatives ---- */
@@ -470,10 +471,10 @@ typedef struct abut_worlds_gradients {
 ABUT_API abut_worlds_gradients abut_default_worlds_gradients(void);
 
 /* The gradient of cotangents . (what abut_step_worlds gives), over all steps; what `worlds` wants
- * is written too, where it does not overlap inputs. A world that has stopped has no derivatives:
- * its gradients are 0. What a step chooses (zones of the cone, limits, forces' limits, impacts
- * within it) is held. Method: implicit functions at the solver's solution; docs/cone.md, section
- * 10, and of impacts docs/dynamics.md, "Sweeping". Errors: those of abut_step_worlds. */
+ * is written too. A world that has stopped has no derivatives: its gradients are 0. What a step
+ * chooses (zones of the cone, limits, forces' limits, impacts within it) is held. Method: implicit
+ * functions at the solver's solution; docs/cone.md, section 10, and of impacts docs/dynamics.md,
+ * "Sweeping". Errors: those of abut_step_worlds. */
 ABUT_API abut_status abut_vjp_worlds(abut_scene scene, abut_worlds *worlds,
                                      const abut_worlds_gradients *gradients);
 

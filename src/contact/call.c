@@ -276,6 +276,7 @@ abut_status call_finish(call *c)
   abut_batch *batch = c->batch;
   const run *last = derivatives_run(c);
   call_add_arrays(c);
+  call_add_ranges(c);
   c->base.rates = last->pair->rates[rate_kind(last)];
   c->list.out = batch->compact;
   c->list.real_bytes = c->real_bytes;

@@ -42,9 +42,10 @@ struct call {
   int run_count;
   abut_batch *batch;
   size_t real_bytes;
-  const void *user;                /* what its operation works with */
-  const abut_pose_tangents *along; /* tangents of the poses, for a run on duals; NULL: zero */
-  compact_list list;               /* where the batch wants one */
+  memory_range beside[BATCH_BESIDE]; /* what base.beside lists */
+  const void *user;                  /* what its operation works with */
+  const abut_pose_tangents *along;   /* tangents of the poses, for a run on duals; NULL: zero */
+  compact_list list;                 /* where the batch wants one */
 };
 
 /* Returns the pair that says which context a call is for: the argument, or the first pair of a
@@ -101,6 +102,11 @@ abut_status call_launch_derivatives(batch_on *b, size_t slot, chunk c);
  * computes with. */
 void call_add_rows(call *c, const char *name, scratch_id id, void *array, size_t width);
 
+/* Adds memory of the caller's on the host that is no array of the engine's: `count` rows of `row`
+ * bytes that the call reads or writes. An array of NULL is none. */
+void call_add_range(call *c, const char *name, const void *array, size_t count, size_t row,
+                    memory_use use);
+
 /* Adds gradients of the poses. For a run on duals, `part` is 0 for their values and 1 for their
  * derivatives. */
 void call_add_gradients(call *c, size_t part, const abut_gradients *to);
@@ -120,6 +126,9 @@ double call_cutoff(const run *r, const abut_batch *b);
 
 /* Adds the poses, and what the batch itself wants. */
 void call_add_arrays(call *c);
+
+/* Adds what the call touches beside the engine's arrays: statuses, reductions, the compact list. */
+void call_add_ranges(call *c);
 
 /* Lists the arrays of reductions in the order of their numbers in SCRATCH_REDUCED. */
 void list_reductions(const abut_reductions *r, void *arrays[REDUCED_REALS]);

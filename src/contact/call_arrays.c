@@ -12,6 +12,10 @@ void list_reductions(const abut_reductions *r, void *arrays[REDUCED_REALS])
   memcpy(arrays, all, sizeof all);
 }
 
+#define REDUCTION_NAME(member, id, word, file, over, bars, reads) #member,
+
+static const char *const reduction_names[REDUCED_REALS] = {ALL_REDUCTIONS(REDUCTION_NAME)};
+
 /* Describes rows in a run's buffer pool that have `each` reals a contact, or `width` reals if
  * `each` is 0. */
 static batch_array rows(const call *c, int which, const char *name, size_t id, size_t each,
@@ -98,10 +102,12 @@ void call_add_rows(call *c, const char *name, scratch_id id, void *array, size_t
 
 void call_add_gradients(call *c, size_t part, const abut_gradients *to)
 {
-  static const char *const names[] = {"the gradient of pose1", "the gradient of pose2"};
+  static const char *const names[][2] = {{"the gradient of pose1", "the gradient of pose2"},
+                                         {"the derivative of the gradient of pose1",
+                                          "the derivative of the gradient of pose2"}};
   void *const arrays[] = {to->pose1, to->pose2};
   for (int side = 0; side < 2; ++side) {
-    add_output(c, c->run_count - 1, names[side], OF_SIDE(SCRATCH_GRADIENT_1, side), part,
+    add_output(c, c->run_count - 1, names[part][side], OF_SIDE(SCRATCH_GRADIENT_1, side), part,
                arrays[side], 0, (size_t)c->runs[0].pose_width, c->base.state != NULL);
   }
 }
@@ -130,11 +136,54 @@ void call_add_arrays(call *c)
   add_poses(c);
   list_reductions(&c->batch->reductions, reduced);
   for (size_t k = 0; c->base.state && k < REDUCED_REALS; ++k) {
-    add_output(c, 0, "a reduction", SCRATCH_COLUMNS + k, 0, reduced[k], 0, 1, true);
+    add_output(c, 0, reduction_names[k], SCRATCH_COLUMNS + k, 0, reduced[k], 0, 1, true);
   }
   for (size_t i = 0; i < OUTPUTS; ++i) {
     const contact_output *o = &contact_outputs[i];
     add_output(c, 0, o->names[OUTPUT_BATCH], o->values, 0, output_array(o, OUTPUT_BATCH, c->batch),
                o->components, 0, true);
+  }
+}
+
+/* ---- memory beside the arrays ---- */
+
+void call_add_range(call *c, const char *name, const void *array, size_t count, size_t row,
+                    memory_use use)
+{
+  if (array && c->base.beside_count < BATCH_BESIDE) {
+    c->beside[c->base.beside_count] = (memory_range){name, array, rows_bytes(count, row), use};
+  }
+  c->base.beside_count += array != NULL;
+  c->base.beside = c->beside;
+}
+
+/* A list that grows has arrays of the library's own. */
+static void add_list(call *c, const abut_compact *l)
+{
+  call_add_range(c, "the list's pose", l->pose, l->capacity, sizeof *l->pose, MEMORY_WRITTEN);
+  call_add_range(c, "the list's slot", l->slot, l->capacity, sizeof *l->slot, MEMORY_WRITTEN);
+  call_add_range(c, "the list's feature", l->feature, l->capacity, 2 * sizeof *l->feature,
+                 MEMORY_WRITTEN);
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const contact_output *o = &contact_outputs[i];
+    call_add_range(c, o->names[OUTPUT_LIST], output_array(o, OUTPUT_LIST, l), l->capacity,
+                   o->components * c->real_bytes, MEMORY_WRITTEN);
+  }
+  call_add_range(c, "blocks", c->list.blocks, l->capacity, c->list.block_bytes, MEMORY_WRITTEN);
+}
+
+void call_add_ranges(call *c)
+{
+  const abut_batch *b = c->batch;
+  void *reduced[REDUCED_REALS];
+  call_add_range(c, "pair", c->lists[0] ? b->pair : NULL, b->count, sizeof *b->pair, MEMORY_READ);
+  call_add_range(c, "status", b->status, b->count, sizeof *b->status, MEMORY_WRITTEN);
+  call_add_range(c, "contacts", b->contacts, b->count, sizeof *b->contacts, MEMORY_WRITTEN);
+  list_reductions(&b->reductions, reduced);
+  for (size_t k = 0; !c->base.state && k < REDUCED_REALS; ++k) {
+    call_add_range(c, reduction_names[k], reduced[k], b->count, c->real_bytes, MEMORY_WRITTEN);
+  }
+  if (b->compact && !b->compact->grows) {
+    add_list(c, b->compact);
   }
 }

@@ -234,6 +234,27 @@ static const operation list_operation = {.base = &poses_operation,
 
 /* ---- calls ---- */
 
+/* Lists what the call reads and writes of the caller's entries. */
+static void add_entries(call *c, const list_call *l)
+{
+  const abut_compact *list = l->list;
+  call_add_range(c, "the list's pose", list->pose, list->count, sizeof *list->pose, MEMORY_READ);
+  call_add_range(c, "the list's slot", list->slot, list->count, sizeof *list->slot, MEMORY_READ);
+  for (size_t i = 0; i < OUTPUTS; ++i) {
+    const contact_output *o = &contact_outputs[i];
+    const size_t row = o->components * c->real_bytes;
+    if (l->cotangents) {
+      call_add_range(c, o->names[OUTPUT_COTANGENTS],
+                     output_array(o, OUTPUT_COTANGENTS, l->cotangents), list->count, row,
+                     MEMORY_READ);
+    }
+    if (l->tangents) {
+      call_add_range(c, o->names[OUTPUT_TANGENTS], output_array(o, OUTPUT_TANGENTS, l->tangents),
+                     list->count, row, MEMORY_WRITTEN);
+    }
+  }
+}
+
 /* Sets up a call whose batch gives poses alone. */
 static abut_status list_start(call *c, abut_pair handle_, abut_batch *batch, list_call *l,
                               program_id program)
@@ -252,6 +273,7 @@ static abut_status list_start(call *c, abut_pair handle_, abut_batch *batch, lis
   r->wanted.listed = true; /* choose_cutoff takes it back for pairs that cannot */
   c->base.operation = &list_operation;
   c->user = l;
+  add_entries(c, l);
   return ABUT_SUCCESS;
 }
 

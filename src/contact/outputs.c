@@ -7,8 +7,8 @@
 
 #define OUTPUT(member, id, components_)                                                           \
   {                                                                                               \
-    .names = {#member, #member, "the cotangent of " #member, "the tangent of " #member,           \
-              "the tangent of " #member "'s cotangent"},                                          \
+    .names = {#member, "the list's " #member, "the cotangent of " #member,                        \
+              "the tangent of " #member, "the tangent of " #member "'s cotangent"},               \
     .offsets = {offsetof(abut_batch, member), offsetof(abut_compact, member),                     \
                 offsetof(abut_cotangents, member), offsetof(abut_tangents, member),               \
                 offsetof(abut_cotangents, member)},                                               \

@@ -9,6 +9,7 @@
 #include "contact/reductions.h"
 #include "contact/shape_call.h"
 #include "contact/shape_follow.h"
+#include "contact/shape_moves.h"
 #include "contact/shape_rows.h"
 #include "contact/shape_sums.h"
 #include <math.h>
@@ -221,6 +222,12 @@ static abut_status finish(call *c, shape_call *s)
   c->base.multiple = SHAPE_BLOCK;
   TRY_DONE(
     shape_sums_create(s->each_pose ? none : s->bodies, c->batch->count, s->real_bytes, &sums));
+  for (int side = 0; side < 2; ++side) {
+    if (s->bodies[side].of) {
+      shape_add_ranges(c, s->bodies[side].of, s->to[side], s->each_pose ? c->batch->count : 1, side,
+                       MEMORY_WRITTEN);
+    }
+  }
   TRY_DONE(call_finish(c));
   for (int side = 0; side < 2; ++side) {
     TRY_DONE(s->bodies[side].of && !s->each_pose ? write_sums(s, side, sums.total[side])

@@ -109,6 +109,7 @@ static abut_status take_directions(call *c, shape_jvp_call *s)
     }
     TRY(shape_moves_check(b.of, t, s->each_pose ? c->batch->count : 1, side + 1));
     s->bodies[side] = b;
+    shape_add_ranges(c, b.of, t, s->each_pose ? c->batch->count : 1, side, MEMORY_READ);
     r->wanted.field_moves[side] = field;
     r->wanted.mesh_moves[side] = shape_moves_mesh(t) || s->follow;
   }

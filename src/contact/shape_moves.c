@@ -9,14 +9,15 @@
 
 enum { ARRAYS = 18 };
 
-/* The arrays of a direction. */
+/* The arrays of a direction, and, at the same places, of gradients. */
 static const struct {
-  const char *name;
+  const char *name, *of_side[2];
   size_t offset, of, components;
 } arrays[ARRAYS] = {
 #define ARRAY(name, of, components)                                                        \
   {                                                                                        \
-#name, offsetof(abut_shape_tangents, name), offsetof(abut_shape_sizes, of), components \
+#name, {#name " of body 1", #name " of body 2" }, offsetof(abut_shape_tangents, name), \
+            offsetof(abut_shape_sizes, of), components                                     \
   }
   ARRAY(vertices, vertices, 3),
   ARRAY(axes, superquadrics, 3),
@@ -39,6 +40,23 @@ static const struct {
 #undef ARRAY
 };
 
+_Static_assert(sizeof(abut_shape_tangents) == sizeof(abut_shape_gradients) &&
+                 offsetof(abut_shape_tangents, edge_radius) ==
+                   offsetof(abut_shape_gradients, edge_radius),
+               "directions and gradients have the same arrays in the same order");
+
+void shape_add_ranges(call *c, const body *b, const void *of, size_t rows, int side, memory_use use)
+{
+  const abut_shape_sizes numbers = shape_sizes_of(b);
+  for (int i = 0; i < ARRAYS; ++i) {
+    const void *array;
+    memcpy(&array, (const char *)of + arrays[i].offset, sizeof array);
+    const size_t count = *(const size_t *)(const void *)((const char *)&numbers + arrays[i].of);
+    call_add_range(c, arrays[i].of_side[side], array, rows,
+                   count * arrays[i].components * sizeof(double), use);
+  }
+}
+
 static const double **array_of(abut_shape_tangents *t, int i)
 {
   return (const double **)(void *)((char *)t + arrays[i].offset);
@@ -48,12 +66,12 @@ static const double **array_of(abut_shape_tangents *t, int i)
 static abut_shape_tangents row_of(const body *b, const abut_shape_tangents *t, size_t at,
                                   size_t counts[ARRAYS])
 {
-  const abut_shape_sizes sizes = shape_sizes_of(b);
+  const abut_shape_sizes numbers = shape_sizes_of(b);
   abut_shape_tangents row = *t;
   for (int i = 0; i < ARRAYS; ++i) {
     const double **array = array_of(&row, i);
     counts[i] =
-      *(const size_t *)(const void *)((const char *)&sizes + arrays[i].of) * arrays[i].components;
+      *(const size_t *)(const void *)((const char *)&numbers + arrays[i].of) * arrays[i].components;
     *array = *array && counts[i] ? *array + at * counts[i] : NULL;
   }
   return row;
@@ -212,13 +230,13 @@ abut_status shape_moves_pack(const body *b, const abut_shape_tangents *t, size_t
 {
   size_t counts[ARRAYS];
   const abut_shape_tangents row = row_of(b, t, at, counts);
-  const abut_shape_sizes sizes = shape_sizes_of(b);
-  double *mesh = out + shape_moves_mesh_at(b), *features = mesh + 3 * sizes.vertices;
+  const abut_shape_sizes numbers = shape_sizes_of(b);
+  double *mesh = out + shape_moves_mesh_at(b), *features = mesh + 3 * numbers.vertices;
   memset(out, 0, shape_moves_own_width(b) * sizeof *out);
-  take(row.vertices, 3 * sizes.vertices, 0, mesh);
-  take(row.feature_vertices, 3 * sizes.feature_vertices, 0, features);
-  take(row.vertex_radius, sizes.feature_vertices, 0, features + 3 * sizes.feature_vertices);
-  take(row.edge_radius, sizes.feature_edges, 0, features + 4 * sizes.feature_vertices);
+  take(row.vertices, 3 * numbers.vertices, 0, mesh);
+  take(row.feature_vertices, 3 * numbers.feature_vertices, 0, features);
+  take(row.vertex_radius, numbers.feature_vertices, 0, features + 3 * numbers.feature_vertices);
+  take(row.edge_radius, numbers.feature_edges, 0, features + 4 * numbers.feature_vertices);
   shape_walk w = shape_walk_begin(b, 0, 0, 0);
   while (shape_walk_next(&w)) {
     TRY(pack_part(b, &w.part, &row, out));

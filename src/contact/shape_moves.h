@@ -2,6 +2,7 @@
 #ifndef ABUT_CONTACT_SHAPE_MOVES_H
 #define ABUT_CONTACT_SHAPE_MOVES_H
 
+#include "contact/call.h"
 #include "contact/shape_rows.h"
 #include <abut/shape.h>
 
@@ -12,6 +13,11 @@ bool shape_moves_field(const abut_shape_tangents *t);
 /* Refuses a direction, of `rows` poses, with a number that is not finite. number: the body's, in
  * texts. */
 abut_status shape_moves_check(const body *b, const abut_shape_tangents *t, size_t rows, int number);
+
+/* Adds the arrays of a body's direction, or of its gradients, with `rows` rows to what the call
+ * reads or writes. side: 0 or 1. */
+void shape_add_ranges(call *c, const body *b, const void *of, size_t rows, int side,
+                      memory_use use);
 
 /* How many numbers a direction has: its packed numbers, as cl/kernels/shape/along.cl says, and
  * behind them those that sums that are written begin with (contact/shape_rows.h); as kernels read

@@ -1,6 +1,7 @@
 #include <abut/pose.h>
 
 #include "base/error.h"
+#include "base/ranges.h"
 #include "math/rigid.h"
 #include <float.h>
 #include <math.h>
@@ -79,12 +80,36 @@ static abut_status check_frame(abut_frame frame)
            : fail(ABUT_ERROR_ARGUMENT, "there is no frame %d", (int)frame);
 }
 
-static abut_status check_arrays(const char *name, size_t count, const void *one, const void *two,
-                                const void *three)
+/* An array of a call: rows of `width` reals. */
+typedef struct pose_array {
+  const char *name;
+  const void *at;
+  size_t width;
+} pose_array;
+
+static abut_status check_there(const char *name, size_t count, const void *one, const void *two,
+                               const void *three)
 {
   return !count || (one && two && three)
            ? ABUT_SUCCESS
            : fail(ABUT_ERROR_ARGUMENT, "%s needs all of its arrays", name);
+}
+
+/* Refuses arrays that are not there, and an output that overlaps an input otherwise than as a
+ * whole. A call with one input gives it twice. */
+static abut_status check_arrays(const char *name, abut_precision precision, size_t count,
+                                pose_array one, pose_array two, pose_array out)
+{
+  const pose_array arrays[] = {one, two, out};
+  memory_range all[3];
+  TRY(check_there(name, count, one.at, two.at, out.at));
+  for (size_t i = 0; i < 3; ++i) {
+    const pose_array *a = &arrays[i];
+    const size_t real = precision == ABUT_FLOAT32 ? sizeof(float) : sizeof(double);
+    all[i] = (memory_range){a->name, a->at, rows_bytes(count, a->width * real),
+                            i < 2 ? MEMORY_REPLACED : MEMORY_WRITTEN};
+  }
+  return check_ranges(all, 3);
 }
 
 /* ---- poses ---- */
@@ -92,7 +117,8 @@ static abut_status check_arrays(const char *name, size_t count, const void *one,
 abut_status abut_pose_exp(abut_precision precision, size_t count, const void *twists, void *poses)
 {
   TRY(check_terms(precision, ABUT_POSE_TWIST));
-  TRY(check_arrays("abut_pose_exp", count, twists, poses, poses));
+  TRY(check_arrays("abut_pose_exp", precision, count, (pose_array){"twists", twists, 6},
+                   (pose_array){"twists", twists, 6}, (pose_array){"poses", poses, 7}));
   for (size_t i = 0; i < count; ++i) {
     const chart c = chart_of(precision, ABUT_POSE_TWIST, twists, i);
     put_pose(precision, ABUT_POSE_QUATERNION, poses, i, &c.x);
@@ -103,7 +129,8 @@ abut_status abut_pose_exp(abut_precision precision, size_t count, const void *tw
 abut_status abut_pose_log(abut_precision precision, size_t count, const void *poses, void *twists)
 {
   TRY(check_terms(precision, ABUT_POSE_TWIST));
-  TRY(check_arrays("abut_pose_log", count, poses, twists, twists));
+  TRY(check_arrays("abut_pose_log", precision, count, (pose_array){"poses", poses, 7},
+                   (pose_array){"poses", poses, 7}, (pose_array){"twists", twists, 6}));
   for (size_t i = 0; i < count; ++i) {
     const chart c = chart_of(precision, ABUT_POSE_QUATERNION, poses, i);
     put_pose(precision, ABUT_POSE_TWIST, twists, i, &c.x);
@@ -115,7 +142,10 @@ abut_status abut_pose_compose(abut_precision precision, abut_pose_kind kind, siz
                               const void *left, const void *right, void *products)
 {
   TRY(check_terms(precision, kind));
-  TRY(check_arrays("abut_pose_compose", count, left, right, products));
+  TRY(check_arrays("abut_pose_compose", precision, count,
+                   (pose_array){"left", left, width_of(kind)},
+                   (pose_array){"right", right, width_of(kind)},
+                   (pose_array){"products", products, width_of(kind)}));
   for (size_t i = 0; i < count; ++i) {
     const chart a = chart_of(precision, kind, left, i), b = chart_of(precision, kind, right, i);
     const rigid x = rigid_product(&a.x, &b.x);
@@ -128,7 +158,10 @@ abut_status abut_pose_invert(abut_precision precision, abut_pose_kind kind, size
                              const void *poses, void *inverses)
 {
   TRY(check_terms(precision, kind));
-  TRY(check_arrays("abut_pose_invert", count, poses, inverses, inverses));
+  TRY(check_arrays("abut_pose_invert", precision, count,
+                   (pose_array){"poses", poses, width_of(kind)},
+                   (pose_array){"poses", poses, width_of(kind)},
+                   (pose_array){"inverses", inverses, width_of(kind)}));
   for (size_t i = 0; i < count; ++i) {
     const chart c = chart_of(precision, kind, poses, i);
     const rigid x = rigid_inverse(&c.x);
@@ -150,7 +183,9 @@ abut_status abut_pose_step(abut_precision precision, abut_pose_kind kind, abut_f
 {
   TRY(check_terms(precision, kind));
   TRY(check_frame(frame));
-  TRY(check_arrays("abut_pose_step", count, poses, steps, stepped));
+  TRY(check_arrays("abut_pose_step", precision, count, (pose_array){"poses", poses, width_of(kind)},
+                   (pose_array){"steps", steps, 6},
+                   (pose_array){"stepped", stepped, width_of(kind)}));
   for (size_t i = 0; i < count; ++i) {
     const chart at = chart_of(precision, kind, poses, i);
     double xi[6];
@@ -215,7 +250,8 @@ abut_status abut_gradient_to_frame(abut_precision precision, abut_pose_kind kind
   const size_t width = width_of(kind);
   TRY(check_terms(precision, kind));
   TRY(check_frame(frame));
-  TRY(check_arrays("abut_gradient_to_frame", count, poses, gradients, steps));
+  TRY(check_arrays("abut_gradient_to_frame", precision, count, (pose_array){"poses", poses, width},
+                   (pose_array){"gradients", gradients, width}, (pose_array){"steps", steps, 6}));
   for (size_t i = 0; i < count; ++i) {
     const chart c = chart_of(precision, kind, poses, i);
     double gradient[7], wrench[6];
@@ -234,7 +270,9 @@ abut_status abut_gradient_from_frame(abut_precision precision, abut_pose_kind ki
   const size_t width = width_of(kind);
   TRY(check_terms(precision, kind));
   TRY(check_frame(frame));
-  TRY(check_arrays("abut_gradient_from_frame", count, poses, steps, gradients));
+  TRY(check_arrays("abut_gradient_from_frame", precision, count,
+                   (pose_array){"poses", poses, width}, (pose_array){"steps", steps, 6},
+                   (pose_array){"gradients", gradients, width}));
   for (size_t i = 0; i < count; ++i) {
     const chart c = chart_of(precision, kind, poses, i);
     double gradient[7], wrench[6];
@@ -286,8 +324,8 @@ static abut_status check_entries(const abut_batch *batch, const movers *m, const
                                  const void *steps)
 {
   const size_t entries = entries_of(batch->compact);
-  TRY(check_arrays("abut_jacobian_to_frame", entries, batch->compact->pose, blocks, steps));
-  TRY(check_arrays("abut_jacobian_to_frame", entries, m->poses[0], m->poses[m->count - 1], steps));
+  TRY(check_there("abut_jacobian_to_frame", entries, batch->compact->pose, blocks, steps));
+  TRY(check_there("abut_jacobian_to_frame", entries, m->poses[0], m->poses[m->count - 1], steps));
   for (size_t i = 0; i < entries; ++i) {
     if (batch->compact->pose[i] >= batch->count) {
       return fail(ABUT_ERROR_ARGUMENT, "entry %zu of the list is of pose %u of %zu", i,
@@ -295,6 +333,24 @@ static abut_status check_entries(const abut_batch *batch, const movers *m, const
     }
   }
   return ABUT_SUCCESS;
+}
+
+/* Refuses steps that overlap what is read, unless they begin where the blocks do. */
+static abut_status check_steps(abut_precision precision, const abut_batch *batch, const movers *m,
+                               const void *blocks, const void *steps)
+{
+  const size_t real = precision == ABUT_FLOAT32 ? sizeof(float) : sizeof(double);
+  const size_t entries = entries_of(batch->compact), pose = width_of(batch->poses) * real;
+  const memory_range all[] = {{"pose1", batch->pose1, rows_bytes(batch->count, pose), MEMORY_READ},
+                              {"pose2", batch->pose2, rows_bytes(batch->count, pose), MEMORY_READ},
+                              {"the list's pose", batch->compact->pose,
+                               rows_bytes(entries, sizeof *batch->compact->pose), MEMORY_READ},
+                              {"blocks", blocks == steps ? NULL : blocks,
+                               rows_bytes(entries, BLOCK_ROWS * 2 * pose), MEMORY_READ},
+                              {"steps", steps,
+                               rows_bytes(entries, BLOCK_ROWS * 6 * m->count * real),
+                               MEMORY_WRITTEN}};
+  return check_ranges(all, sizeof all / sizeof *all);
 }
 
 /* A row is read whole before its place, or one before it, is written. */
@@ -321,6 +377,7 @@ abut_status abut_jacobian_to_frame(abut_precision precision, abut_frame frame, a
   const movers m = movers_of(moving, batch);
   const void *from = blocks ? blocks : list->blocks;
   TRY(check_entries(batch, &m, from, steps));
+  TRY(check_steps(precision, batch, &m, from, steps));
   for (size_t i = 0; i < entries_of(list); ++i) {
     chart at[2];
     for (size_t k = 0; k < m.count; ++k) {

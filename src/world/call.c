@@ -482,6 +482,7 @@ static abut_status run_call(steps_call *c, abut_worlds *w)
   c->base.context = c->scene->context;
   c->base.count = w->count;
   c->base.rates = c->scene->rates;
+  c->base.wholes = true;
   if (w->memory == ABUT_MEMORY_STATE) {
     TRY(worlds_state(w, c->scene->context, &c->base.state));
   }

@@ -2,6 +2,7 @@
  * multipliers are told contact by contact. */
 #include "base/call_lock.h"
 #include "base/error.h"
+#include "base/ranges.h"
 #include "base/reals.h"
 #include "contact/pair.h"
 #include "world/law/law.h"
@@ -226,7 +227,24 @@ abut_status abut_find_contact_forces(abut_scene handle_, size_t count, const voi
   }
   TRY(check(s, items, list, q, count, forces));
   TRY(list ? check_moved(s, u, count) : ABUT_SUCCESS);
-  const size_t size = context_real_bytes(s->context);
+  const size_t size = context_real_bytes(s->context), nv = (size_t)s->constants.nv * size;
+  const size_t contacts = list ? list->count : 0, pairs = items ? items->count : 0;
+  const memory_range all[] = {
+    {"q", q, rows_bytes(count, (size_t)s->constants.nq * size), MEMORY_READ},
+    {"v", v, rows_bytes(count, nv), MEMORY_READ},
+    {"u", u, rows_bytes(count, scene_control_count(&s->def) * size), MEMORY_READ},
+    {"the items", items ? items->items : NULL, rows_bytes(pairs, 3 * sizeof *items->items),
+     MEMORY_READ},
+    {"the items' candidates", items ? items->candidates : NULL,
+     rows_bytes(pairs, sizeof *items->candidates), MEMORY_READ},
+    {"the list's pose", list ? list->pose : NULL, rows_bytes(contacts, sizeof *list->pose),
+     MEMORY_READ},
+    {"the list's slot", list ? list->slot : NULL, rows_bytes(contacts, sizeof *list->slot),
+     MEMORY_READ},
+    {"forces", list ? forces : NULL, rows_bytes(contacts, 3 * size), MEMORY_WRITTEN},
+    {"pushes", pushes, rows_bytes(count, 3 * s->def.link_count * size), MEMORY_WRITTEN},
+    {"status", status, rows_bytes(count, sizeof *status), MEMORY_WRITTEN}};
+  TRY(check_ranges(all, sizeof all / sizeof *all));
   forces_call c = {.scene = s,
                    .q = q,
                    .v = v,

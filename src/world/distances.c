@@ -2,6 +2,7 @@
  * their derivatives by positions: those by the poses of bodies, taken down the tree of links. */
 #include "base/call_lock.h"
 #include "base/error.h"
+#include "base/ranges.h"
 #include "base/reals.h"
 #include "math/vector.h"
 #include "scene/motion.h"
@@ -74,6 +75,24 @@ static abut_status check_candidates(const abut_distances *d, const loaded_scene 
   return ABUT_SUCCESS;
 }
 
+/* Worlds come in pieces, so that nothing that is written may lie where something is read. */
+static abut_status check_apart(const abut_distances *d, const loaded_scene *s)
+{
+  const size_t real = context_real_bytes(s->context), nv = (size_t)s->constants.nv * real;
+  const size_t pairs = rows_bytes(d->pairs, real), count = d->count;
+  const memory_range all[] = {
+    {"q", d->q, rows_bytes(count, (size_t)s->constants.nq * real), MEMORY_READ},
+    {"candidates", d->candidates, rows_bytes(d->candidate_count, 2 * sizeof *d->candidates),
+     MEMORY_READ},
+    {"d_bar", d->q_gradient ? d->d_bar : NULL, rows_bytes(count, pairs), MEMORY_READ},
+    {"along", d->d_tangent ? d->along : NULL, rows_bytes(count, nv), MEMORY_READ},
+    {"d", d->d, rows_bytes(count, pairs), MEMORY_WRITTEN},
+    {"gradient", d->gradient, rows_bytes(count, rows_bytes(d->pairs, nv)), MEMORY_WRITTEN},
+    {"q_gradient", d->q_gradient, rows_bytes(count, nv), MEMORY_WRITTEN},
+    {"d_tangent", d->d_tangent, rows_bytes(count, pairs), MEMORY_WRITTEN}};
+  return check_ranges(all, sizeof all / sizeof *all);
+}
+
 static abut_status check(const abut_distances *d, const loaded_scene *s)
 {
   void *has = NULL;
@@ -81,6 +100,7 @@ static abut_status check(const abut_distances *d, const loaded_scene *s)
     return fail(ABUT_ERROR_ARGUMENT, "make distances by abut_default_distances");
   }
   TRY(check_arrays(d, s));
+  TRY(check_apart(d, s));
   TRY(allocate(&has, d->pairs, sizeof(bool)));
   const abut_status status = check_candidates(d, s, has);
   free(has);

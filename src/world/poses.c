@@ -1,6 +1,7 @@
 /* Poses of the links of a batch of worlds, and their derivatives by positions. */
 #include "base/call_lock.h"
 #include "base/error.h"
+#include "base/ranges.h"
 #include "base/reals.h"
 #include "scene/motion.h"
 #include "world/loaded.h"
@@ -78,9 +79,10 @@ static void find_tangents(const pose_call *c)
   }
 }
 
-static abut_status run(abut_scene handle_, const char *name, void (*find)(const pose_call *c),
-                       bool in_links, bool out_links, size_t count, const void *q, const void *in,
-                       void *out)
+/* names: the call's, and those of its arrays */
+static abut_status run(abut_scene handle_, const char *const names[4],
+                       void (*find)(const pose_call *c), bool in_links, bool out_links,
+                       size_t count, const void *q, const void *in, void *out)
 {
   ENTER(scene_pool, handle_);
   const loaded_scene *s = scene_get(handle_);
@@ -97,8 +99,15 @@ static abut_status run(abut_scene handle_, const char *name, void (*find)(const 
                  .out = {out, 0, context_real_bytes(s->context)}};
   if (count && ((!q && s->constants.nq) || (!in && c.in_width && find != find_poses) ||
                 (!out && c.out_width))) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s needs all of its arrays", name);
+    return fail(ABUT_ERROR_ARGUMENT, "%s needs all of its arrays", names[0]);
   }
+  const size_t real = context_real_bytes(s->context);
+  const memory_range all[] = {{names[1], q, rows_bytes(count, (size_t)s->constants.nq * real),
+                               MEMORY_READ},
+                              {names[2], in, rows_bytes(count, c.in_width * real), MEMORY_READ},
+                              {names[3], out, rows_bytes(count, c.out_width * real),
+                               MEMORY_WRITTEN}};
+  TRY(check_ranges(all, 3));
   const abut_status status = take_room(&c);
   for (size_t i = 0; status == ABUT_SUCCESS && i < count; ++i) {
     read_row(&c, q, (size_t)s->constants.nq, i, c.own_q);
@@ -120,20 +129,22 @@ static abut_status run(abut_scene handle_, const char *name, void (*find)(const 
 
 abut_status abut_find_poses(abut_scene scene, size_t count, const void *q, void *poses)
 {
-  return run(scene, "abut_find_poses", find_poses, true, true, count, q, NULL, poses);
+  static const char *const names[] = {"abut_find_poses", "q", "", "poses"};
+  return run(scene, names, find_poses, true, true, count, q, NULL, poses);
 }
 
 abut_status abut_find_poses_vjp(abut_scene scene, size_t count, const void *q,
                                 const void *poses_bar, void *gradient)
 {
-  return run(scene, "abut_find_poses_vjp", find_gradient, true, false, count, q, poses_bar,
-             gradient);
+  static const char *const names[] = {"abut_find_poses_vjp", "q", "poses_bar", "gradient"};
+  return run(scene, names, find_gradient, true, false, count, q, poses_bar, gradient);
 }
 
 abut_status abut_find_poses_jvp(abut_scene scene, size_t count, const void *q, const void *along,
                                 void *tangents)
 {
-  return run(scene, "abut_find_poses_jvp", find_tangents, false, true, count, q, along, tangents);
+  static const char *const names[] = {"abut_find_poses_jvp", "q", "along", "tangents"};
+  return run(scene, names, find_tangents, false, true, count, q, along, tangents);
 }
 
 abut_status abut_get_link_name(abut_scene handle_, size_t link, const char **name)

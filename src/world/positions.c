@@ -3,6 +3,7 @@
 
 #include "base/call_lock.h"
 #include "base/error.h"
+#include "base/ranges.h"
 #include "base/handle.h"
 
 #include <float.h>
@@ -150,7 +151,8 @@ static bool map_world(const loaded_scene *s, const position_map *m, const double
   return true;
 }
 
-static abut_status map_worlds(abut_scene handle_, const char *name, const position_map *m,
+/* names: the call's, and those of its arrays */
+static abut_status map_worlds(abut_scene handle_, const char *const names[4], const position_map *m,
                               size_t count, const void *q, const void *x, void *y)
 {
   ENTER(scene_pool, handle_);
@@ -159,12 +161,16 @@ static abut_status map_worlds(abut_scene handle_, const char *name, const positi
     return ABUT_ERROR_HANDLE;
   }
   if (count && !(q && x && y)) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s needs all of its arrays", name);
+    return fail(ABUT_ERROR_ARGUMENT, "%s needs all of its arrays", names[0]);
   }
   const abut_precision precision = s->context->def.precision;
   const size_t nq = (size_t)s->constants.nq, nv = (size_t)s->constants.nv;
   const size_t in = m->from_positions ? nq : nv, out = m->to_positions ? nq : nv;
-  const size_t width = nq > nv ? nq : nv;
+  const size_t width = nq > nv ? nq : nv, real = context_real_bytes(s->context);
+  const memory_range all[] = {{names[1], q, rows_bytes(count, nq * real), MEMORY_REPLACED},
+                              {names[2], x, rows_bytes(count, in * real), MEMORY_REPLACED},
+                              {names[3], y, rows_bytes(count, out * real), MEMORY_WRITTEN}};
+  TRY(check_ranges(all, 3));
   void *memory;
   TRY(allocate(&memory, 3 * width, sizeof(double)));
   double *own = memory, *from = own + width, *to = from + width;
@@ -218,15 +224,17 @@ static void subtract_quaternion(const double q[4], double length, const double *
 abut_status abut_add_positions(abut_scene scene, size_t count, const void *q, const void *d,
                                void *moved)
 {
+  static const char *const names[] = {"abut_add_positions", "q", "d", "moved"};
   const position_map m = {add, add_quaternion, false, true};
-  return map_worlds(scene, "abut_add_positions", &m, count, q, d, moved);
+  return map_worlds(scene, names, &m, count, q, d, moved);
 }
 
 abut_status abut_subtract_positions(abut_scene scene, size_t count, const void *left,
                                     const void *right, void *d)
 {
+  static const char *const names[] = {"abut_subtract_positions", "right", "left", "d"};
   const position_map m = {subtract, subtract_quaternion, true, false};
-  return map_worlds(scene, "abut_subtract_positions", &m, count, right, left, d);
+  return map_worlds(scene, names, &m, count, right, left, d);
 }
 
 /* ---- linear maps ---- */
@@ -271,6 +279,7 @@ static void gradient_from_tangent(const double q[4], double length, const double
 abut_status abut_map_positions(abut_scene scene, abut_position_map map, size_t count, const void *q,
                                const void *from, void *to)
 {
+  static const char *const names[] = {"abut_map_positions", "q", "from", "to"};
   static const position_map maps[] = {
     [ABUT_SLOPE_TO_TANGENT] = {keep, slope_to_tangent, true, false},
     [ABUT_SLOPE_FROM_TANGENT] = {keep, slope_from_tangent, false, true},
@@ -280,5 +289,5 @@ abut_status abut_map_positions(abut_scene scene, abut_position_map map, size_t c
   if ((int)map < 0 || map > ABUT_GRADIENT_FROM_TANGENT) {
     return fail(ABUT_ERROR_ARGUMENT, "there is no map %d of positions", (int)map);
   }
-  return map_worlds(scene, "abut_map_positions", &maps[map], count, q, from, to);
+  return map_worlds(scene, names, &maps[map], count, q, from, to);
 }

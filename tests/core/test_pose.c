@@ -469,6 +469,46 @@ static void test_refusals(void)
   CHECK_OK(abut_jacobian_to_frame(precision, frame, ABUT_BODY_2, &batch, NULL, NULL));
 }
 
+/* An output lies where an input of the same shape does, or apart from all of them. */
+static void test_overlaps(void)
+{
+  const size_t r = real_size(precision);
+  double memory[40], kept[40];
+  char *a = (char *)memory;
+  for (size_t i = 0; i < 40; ++i) {
+    memory[i] = kept[i] = 0.25;
+  }
+  refuses(abut_pose_exp(precision, 2, a, a), "poses, which is written, overlaps twists",
+          "rows of 7 where rows of 6 are");
+  refuses(abut_pose_log(precision, 2, a, a + 13 * r), "overlaps poses", "a common number");
+  refuses(abut_pose_compose(precision, ABUT_POSE_TWIST, 2, a, a + 12 * r, a + 6 * r),
+          "products, which is written, overlaps left", "a product across both");
+  refuses(abut_pose_invert(precision, ABUT_POSE_QUATERNION, 2, a, a + r), "overlaps poses",
+          "an inverse beside its pose");
+  refuses(abut_pose_step(precision, ABUT_POSE_QUATERNION, ABUT_FRAME_BODY, 2, a, a + 14 * r,
+                         a + 14 * r),
+          "stepped, which is written, overlaps steps", "poses over steps");
+  refuses(abut_gradient_to_frame(precision, ABUT_POSE_QUATERNION, ABUT_FRAME_BODY, 2, a, a + 14 * r,
+                                 a),
+          "steps, which is written, overlaps poses", "steps over poses");
+  refuses(abut_gradient_from_frame(precision, ABUT_POSE_QUATERNION, ABUT_FRAME_BODY, 2, a,
+                                   a + 14 * r, a + 14 * r),
+          "gradients, which is written, overlaps steps", "gradients over steps");
+  abut_batch batch = abut_default_batch();
+  abut_compact list = {.count = 1, .capacity = 1, .pose = (uint32_t[]){0}};
+  batch.count = 1;
+  batch.pose1 = batch.pose2 = a + 30 * r;
+  batch.compact = &list;
+  double blocks[100] = {0.0};
+  refuses(abut_jacobian_to_frame(precision, ABUT_FRAME_BODY, ABUT_BODY_2, &batch, blocks,
+                                 (char *)blocks + r),
+          "steps, which is written, overlaps blocks", "steps across blocks");
+  refuses(abut_jacobian_to_frame(precision, ABUT_FRAME_BODY, ABUT_BODY_2, &batch, blocks, a),
+          "overlaps pose1", "steps over poses");
+  check(!memcmp(memory, kept, sizeof kept), "what is refused is written");
+  CHECK_OK(abut_pose_compose(precision, ABUT_POSE_TWIST, 2, a, a + 12 * r, a + 12 * r));
+}
+
 /* ---- beside the kernels ---- */
 
 typedef struct scene {
@@ -698,6 +738,7 @@ int main(int argc, char **argv)
   test_full_turn();
   test_not_finite();
   test_refusals();
+  test_overlaps();
   if (!make_scene(&s)) { /* said why */
     return check_finish();
   }

@@ -193,6 +193,69 @@ static void test_arrays_refused(void)
   check_cl(clReleaseContext(elsewhere), "clReleaseContext");
 }
 
+/* Parts of one buffer, of which the second begins `at` bytes behind the first. */
+static void in_one(const arrays *host, int one, int other, size_t at, cl_mem parts[2])
+{
+  const size_t ends = at + host->bytes[other];
+  const cl_mem whole =
+    new_memory(me.context, ends > host->bytes[one] ? ends : host->bytes[one], NULL);
+  const cl_buffer_region regions[] = {{0, host->bytes[one]}, {at, host->bytes[other]}};
+  for (int i = 0; i < 2; ++i) {
+    cl_int code = CL_SUCCESS;
+    parts[i] = clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &regions[i], &code);
+    check_cl(code, "clCreateSubBuffer");
+  }
+  clReleaseMemObject(whole);
+}
+
+/* Outputs in one buffer, or in parts of one that overlap; an output where an input is. */
+static void test_overlaps(void)
+{
+  static arrays host, device;
+  abut_layout layout;
+  world w;
+  if (!world_open(true, 0, &w) || !CHECK_OK(abut_get_layout(w.pair, &layout))) {
+    return;
+  }
+  host_arrays(&host, 67, layout.contacts);
+  device_arrays(&device, &host);
+  void *const d = device.at[OUT + 1], *const n = device.at[OUT + 2];
+  void *const pose = device.at[POSE], *const gradient = device.at[GRADIENT];
+  device.at[OUT + 1] = device.at[OUT];
+  refused(&w, &device, 0, OUT + 1, "p and d overlap in OpenCL memory, and both are written");
+  cl_mem parts[2];
+  check(host.bytes[OUT] > 4096, "p has only %zu bytes", host.bytes[OUT]);
+  for (int apart = 0; apart < 2; ++apart) {
+    void *const p = device.at[OUT];
+    in_one(&host, OUT, OUT + 1, apart ? (host.bytes[OUT] + 4095) / 4096 * 4096 : 4096, parts);
+    device.at[OUT] = parts[0];
+    device.at[OUT + 1] = parts[1];
+    if (apart) {
+      CHECK_OK(call(w.pair, &device, 0));
+    } else {
+      refused(&w, &device, 0, OUT + 1, "p and d overlap in OpenCL memory");
+    }
+    clReleaseMemObject(parts[0]);
+    clReleaseMemObject(parts[1]);
+    device.at[OUT] = p;
+  }
+  device.at[OUT + 1] = d;
+  device.at[POSE] = n;
+  refused(&w, &device, 0, POSE, "pose1 and n overlap in OpenCL memory, and one is written");
+  device.at[POSE] = pose;
+  CHECK_OK(call(w.pair, &device, 1));
+  static double apart[MOST * 7], replaced[MOST * 7];
+  clEnqueueReadBuffer(me.queue, gradient, CL_TRUE, 0, host.bytes[GRADIENT], apart, 0, NULL, NULL);
+  device.at[GRADIENT] = pose;
+  CHECK_OK(call(w.pair, &device, 1));
+  clEnqueueReadBuffer(me.queue, pose, CL_TRUE, 0, host.bytes[GRADIENT], replaced, 0, NULL, NULL);
+  check(!memcmp(apart, replaced, host.bytes[GRADIENT]), "a gradient in its pose's place");
+  device.at[GRADIENT] = gradient;
+  CHECK_OK(abut_destroy_context(w.context));
+  free_arrays(&host);
+  free_arrays(&device);
+}
+
 static void test_contexts_refused(void)
 {
   static arrays host, device;
@@ -380,6 +443,7 @@ int main(int argc, char **argv)
   }
   test_bytes(7);
   test_arrays_refused();
+  test_overlaps();
   test_contexts_refused();
   test_parts(128, true);
   if (!some) {

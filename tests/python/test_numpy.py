@@ -374,6 +374,19 @@ def test_out(pair):
     parts = {"d": both[:-1].reshape(3, -1), "activity": both[1:].reshape(3, -1)}
     with pytest.raises(ValueError, match="share memory"):
         abut.contacts(pair, p1, p2, want=("d", "activity"), out=parts)
+    given = parts | {"status": both.view(np.uint8)[:3]}
+    for first in (p1, p1[0]):
+        for out in ({"d": out["d"], "activity": out["d"][:]}, given, {"d": given["d"], "status": given["status"]}):
+            with pytest.raises(ValueError, match="share memory"):
+                abut.contacts(pair, first, p2, want=("d", "activity"), out=out)
+    poses = np.concatenate([p1.ravel(), np.zeros(3 * pair.C, real)])  # an input is read before it is written over
+    over = poses[1:3 * pair.C + 1].reshape(3, -1)
+    assert abut.contacts(pair, poses[:18].reshape(3, 6), p2, want=("d",), out={"d": over}).d is over
+    np.testing.assert_array_equal(over, wanted.d)
+    index = np.zeros(3, np.uint32)
+    with pytest.raises(abut.Error, match="status, which is written, overlaps pair, which is read") as told:
+        abut.contacts([pair], p1, p2, index=index, out={"status": index.view(np.uint8)[:3]})
+    assert told.value.name == "ABUT_ERROR_ARGUMENT" and not index.any()
     frozen = np.empty((3, pair.C), real)
     frozen.flags.writeable = False
     with pytest.raises(ValueError, match="written"):

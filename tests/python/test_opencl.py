@@ -45,6 +45,13 @@ def test_equal(queue, pair):
     np.testing.assert_array_equal(r.grad2.get(), s.grad2)
 
 
+def test_one_output_for_two(queue, pair):
+    p, d = cla.zeros(queue, (5, 6), pair.dtype), cla.zeros(queue, (5, pair.C), pair.dtype)
+    with pytest.raises(abut.Error, match="d and activity overlap in OpenCL memory, and both are written"):
+        ao.contacts(pair, p, p, out={"d": d, "activity": d})
+    assert not d.get().any()
+
+
 def test_refusals(queue, pair):
     p = cla.zeros(queue, (5, 6), pair.dtype)
     other = cla.zeros(queue, (5, 6), np.float64 if pair.dtype == np.float32 else np.float32)

@@ -266,6 +266,12 @@ static void test_refused(abut_context c)
         ABUT_ERROR_ARGUMENT);
   CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, NULL, &list, force, NULL, NULL) ==
         ABUT_ERROR_ARGUMENT);
+  char *const pushes = calloc(WORLDS * p.info.links * 3 + 1, sizeof(double));
+  REQUIRE(pushes);
+  CHECK(abut_find_contact_forces(p.scene, WORLDS, p.q, NULL, NULL, NULL, NULL, NULL, pushes,
+                                 (uint32_t *)(void *)(pushes + 4)) == ABUT_ERROR_ARGUMENT);
+  CHECK_TEXT(abut_last_error(), "pushes and status overlap in memory, and both are written");
+  free(pushes);
   list = (abut_compact){.count = 1, .pose = &pose, .slot = &slot};
   CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, &items, &list, NULL, NULL, NULL) ==
         ABUT_ERROR_ARGUMENT);

@@ -289,6 +289,98 @@ static void check_axle(const trial *t)
   CHECK_OK(abut_destroy_scene(scene));
 }
 
+/* ---- outputs that overlap ---- */
+
+static void check_refused(abut_status got, const char *one, const char *two)
+{
+  CHECK_EQUAL(got, ABUT_ERROR_ARGUMENT);
+  check(strstr(abut_last_error(), one) && strstr(abut_last_error(), two) &&
+          strstr(abut_last_error(), "overlap"),
+        "%s and %s: %s", one, two, abut_last_error());
+}
+
+/* They are refused, and nothing is written; a state may take its own place as a whole. */
+static void check_overlaps(const trial *t, const char *scenes)
+{
+  const size_t r = real_size(t->precision);
+  char path[1024];
+  abut_scene scene;
+  abut_scene_info info;
+  snprintf(path, sizeof path, "%s/two-boxes.scene.json", scenes);
+  REQUIRE_OK(abut_load_scene(t->context, path, &scene));
+  REQUIRE_OK(abut_get_scene_info(scene, &info));
+  void *q = start_of(t, scene, &info), *v = room(), *bar = room(), *next = room();
+  void *apart[2] = {room(), room()};
+  char *out = room(), *none = room();
+  const abut_worlds_gradients empty = abut_default_worlds_gradients();
+  abut_worlds w = abut_default_worlds();
+  w.count = WORLDS;
+  w.steps = STEPS;
+  w.record = 2;
+  w.q = q;
+  w.v = v;
+  w.q_next = out;
+  w.v_next = out + (WORLDS * info.nq - 1) * r;
+  check_refused(abut_step_worlds(scene, &w), "q_next", "v_next");
+  w.v_next = NULL;
+  w.q_record = out;
+  check_refused(abut_step_worlds(scene, &w), "q_next", "q_record");
+  w.q_record = NULL;
+  w.status = (uint32_t *)(void *)(out + r);
+  check_refused(abut_step_worlds(scene, &w), "q_next", "status");
+  w.iterations = w.status + WORLDS - 1;
+  w.q_next = NULL;
+  check_refused(abut_step_worlds(scene, &w), "status", "iterations");
+  w.status = w.iterations = NULL;
+  w.link_forces = w.energy = out;
+  check_refused(abut_step_worlds(scene, &w), "link_forces", "energy");
+  w.link_forces = w.energy = NULL;
+  abut_worlds_gradients g = empty;
+  g.state = bar;
+  g.q = g.v = out;
+  check_refused(abut_vjp_worlds(scene, &w, &g), "q gradient", "v gradient");
+  abut_worlds_tangents along = abut_default_worlds_tangents();
+  along.q = bar;
+  along.q_next = out;
+  along.v_record = out;
+  check_refused(abut_jvp_worlds(scene, &w, &along), "q_next tangent", "v_record tangent");
+  abut_worlds_transition m = abut_default_worlds_transition();
+  m.A = m.friction = out;
+  w.steps = 1;
+  w.record = 0;
+  check_refused(abut_transition_worlds(scene, &w, &m), "A and", "friction");
+  CHECK(!memcmp(out, none, ROOM * sizeof(double)));
+  memcpy(next, q, WORLDS * info.nq * r);
+  w.q = next;
+  w.q_next = (char *)next + r;
+  check_refused(abut_step_worlds(scene, &w), "q_next", "q, which is read");
+  CHECK(!memcmp(next, q, WORLDS * info.nq * r));
+  w.q_next = next;
+  w.v_next = apart[1];
+  CHECK_OK(abut_step_worlds(scene, &w));
+  w.q = q;
+  w.q_next = apart[0];
+  CHECK_OK(abut_step_worlds(scene, &w));
+  CHECK(!memcmp(next, apart[0], WORLDS * info.nq * r));
+  g.q = apart[0];
+  g.v = NULL;
+  for (size_t i = 0; i < 2 * WORLDS * info.nv; ++i) {
+    real_put(bar, t->precision, i, 1.0);
+  }
+  w.q_next = w.v_next = NULL;
+  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
+  memcpy(next, q, WORLDS * info.nq * r);
+  w.q = w.q_next = next;
+  g.q = apart[1];
+  CHECK_OK(abut_vjp_worlds(scene, &w, &g));
+  CHECK(!memcmp(apart[0], apart[1], WORLDS * info.nv * r) && memcmp(next, q, WORLDS * info.nq * r));
+  CHECK_OK(abut_destroy_scene(scene));
+  void *const all[] = {q, v, bar, next, apart[0], apart[1], out, none};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+    free(all[i]);
+  }
+}
+
 int main(int argc, char **argv)
 {
   REQUIRE(argc > 2);
@@ -299,5 +391,6 @@ int main(int argc, char **argv)
   check_singular(&t);
   check_left(&t);
   check_axle(&t);
+  check_overlaps(&t, argv[2]);
   return finish_context(t.context);
 }

@@ -317,6 +317,34 @@ static void check_refused(const play *p)
   CHECK_TEXT(abut_last_error(), "distance 1 has no candidate");
 }
 
+/* Nothing that is written may lie where something else is. */
+static void check_overlaps(const play *p)
+{
+  const size_t r = real_size(precision);
+  double *rows = open_rows(WORLDS * p->info.links * 7 + WORLDS * DISTANCES * p->info.nv);
+  char *q = malloc(WORLDS * p->info.nq * r), *at = (char *)rows;
+  REQUIRE(q);
+  memcpy(q, p->q, WORLDS * p->info.nq * r);
+  CHECK(abut_find_poses(p->scene, WORLDS, q, q) == ABUT_ERROR_ARGUMENT);
+  CHECK_TEXT(abut_last_error(), "poses, which is written, overlaps q, which is read, in memory");
+  CHECK(abut_find_poses_vjp(p->scene, WORLDS, p->q, at, at) == ABUT_ERROR_ARGUMENT);
+  CHECK_TEXT(abut_last_error(), "gradient, which is written, overlaps poses_bar, which is read, in "
+                                "memory");
+  abut_distances call = distances_of(p, true);
+  call.d = at;
+  call.gradient = at + (WORLDS * DISTANCES - 1) * r;
+  CHECK(abut_find_distances(p->scene, &call) == ABUT_ERROR_ARGUMENT);
+  CHECK_TEXT(abut_last_error(), "d and gradient overlap in memory, and both are written");
+  call = distances_of(p, true);
+  call.q = q;
+  call.d = q;
+  CHECK(abut_find_distances(p->scene, &call) == ABUT_ERROR_ARGUMENT);
+  CHECK_TEXT(abut_last_error(), "d, which is written, overlaps q, which is read, in memory");
+  CHECK(!memcmp(q, p->q, WORLDS * p->info.nq * r));
+  free(q);
+  free(rows);
+}
+
 /* Springs between bodies have no pairs with a smoothing; a scene that has gone has nothing. */
 static void check_springs(abut_context c)
 {
@@ -353,6 +381,7 @@ int main(int argc, char **argv)
   check_distance_slopes(&p, true);
   check_distance_slopes(&p, false);
   check_refused(&p);
+  check_overlaps(&p);
   check_bad(&p);
   play_close(&p);
   check_springs(c);

@@ -115,6 +115,28 @@ static void check_bad(const trial *t)
               ABUT_ERROR_ARGUMENT);
 }
 
+/* An output lies where an input of the same shape does, or apart from all of them. */
+static void check_overlaps(const trial *t)
+{
+  const size_t r = real_size(t->precision);
+  double q[NUMBERS], d[NUMBERS] = {0.0};
+  memcpy(q, t->q, sizeof q);
+  CHECK_EQUAL(abut_add_positions(t->scene, WORLDS, q, d, (char *)q + r), ABUT_ERROR_ARGUMENT);
+  CHECK_TEXT(abut_last_error(),
+             "moved, which is written, overlaps q, which is read, otherwise than "
+             "as a whole");
+  CHECK_EQUAL(abut_subtract_positions(t->scene, WORLDS, q, t->q, q), ABUT_ERROR_ARGUMENT);
+  CHECK_TEXT(abut_last_error(), "d, which is written, overlaps left, which is read, otherwise than "
+                                "as a whole");
+  CHECK_EQUAL(abut_map_positions(t->scene, ABUT_SLOPE_FROM_TANGENT, WORLDS, t->q, q, q),
+              ABUT_ERROR_ARGUMENT);
+  CHECK_TEXT(abut_last_error(),
+             "to, which is written, overlaps from, which is read, otherwise than "
+             "as a whole");
+  CHECK(!memcmp(q, t->q, WORLDS * t->info.nq * r));
+  CHECK_OK(abut_add_positions(t->scene, WORLDS, q, d, q));
+}
+
 int main(int argc, char **argv)
 {
   REQUIRE(argc > 2);
@@ -138,6 +160,7 @@ int main(int argc, char **argv)
     check_maps(&t);
     check_slopes(&t);
     check_bad(&t);
+    check_overlaps(&t);
     CHECK_OK(abut_destroy_scene(t.scene));
   }
   return finish_context(context);

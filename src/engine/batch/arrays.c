@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/ranges.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,24 +122,95 @@ static abut_status check_array(const batch_call *c, const batch_array *a)
                       a->name);
 }
 
-abut_status arrays_check(const batch_call *c)
-{
-  for (size_t i = 0; i < c->array_count; ++i) {
-    TRY(check_array(c, &c->arrays[i]));
-  }
-  return ABUT_SUCCESS;
-}
-
 /* Returns how many bytes of host memory a whole array takes, 0 where it does not lie there. */
 static size_t host_bytes(const batch_call *c, const batch_array *a)
 {
-  return a->memory == ABUT_MEMORY_HOST ? c->count * row_of(a) : 0;
+  return a->memory == ABUT_MEMORY_HOST ? rows_bytes(c->count, row_of(a)) : 0;
 }
 
 static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
 {
-  const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-  return a && b && x < y + b_bytes && y < x + a_bytes;
+  const memory_range one = {.at = a, .bytes = a_bytes}, two = {.at = b, .bytes = b_bytes};
+  return ranges_meet(&one, &two);
+}
+
+/* Checks what is beside the arrays together with the outputs, or with the inputs, which are used
+ * so, or with both. */
+static abut_status check_with(const batch_call *c, bool outputs, bool inputs, memory_use use)
+{
+  memory_range all[BATCH_ARRAYS + BATCH_BESIDE];
+  size_t count = 0;
+  for (size_t i = 0; i < c->array_count; ++i) {
+    const batch_array *a = &c->arrays[i];
+    if (a->out ? outputs : inputs) {
+      all[count++] = (memory_range){.name = a->name,
+                                    .at = memory_of(a),
+                                    .bytes = host_bytes(c, a),
+                                    .use = a->out ? MEMORY_WRITTEN : use};
+    }
+  }
+  for (size_t i = 0; i < c->beside_count; ++i) {
+    all[count++] = c->beside[i];
+  }
+  return check_ranges(all, count);
+}
+
+/* Refuses outputs that overlap in host memory, with each other or with what is beside the arrays.
+ * Inputs that arrays' outputs overlap are left to arrays_part, unless the call refuses them. */
+static abut_status check_in_host(const batch_call *c)
+{
+  TRY(check_with(c, true, c->wholes, MEMORY_REPLACED));
+  return c->beside_count ? check_with(c, false, true, MEMORY_READ) : ABUT_SUCCESS;
+}
+
+/* Where an array in OpenCL memory lies: a buffer that is no part of another one, and from where on
+ * in it. */
+typedef struct opencl_place {
+  const void *whole;
+  size_t offset;
+} opencl_place;
+
+/* Tells whether an output may lie where an input does: kernels read and write copies of at least
+ * one of them, row by row. */
+static bool may_replace(const batch_array *a, opencl_place at, const batch_array *b,
+                        opencl_place at_b)
+{
+  return !(a->out && b->out) && at.offset == at_b.offset && row_of(a) == row_of(b) &&
+         !(a->in_place && b->in_place);
+}
+
+static abut_status check_in_opencl(const batch_call *c)
+{
+  opencl_place at[BATCH_ARRAYS];
+  for (size_t i = 0; c->count && i < c->array_count; ++i) {
+    const batch_array *a = &c->arrays[i];
+    at[i] = (opencl_place){NULL, 0};
+    if (a->memory != ABUT_MEMORY_OPENCL || !memory_of(a)) {
+      continue;
+    }
+    TRY(memory_place(handle_of(memory_of(a)), &at[i].whole, &at[i].offset));
+    const size_t end = at[i].offset + c->count * row_of(a);
+    for (size_t k = 0; k < i; ++k) {
+      const batch_array *b = &c->arrays[k];
+      if (at[k].whole == at[i].whole && (a->out || b->out) && at[k].offset < end &&
+          at[i].offset < at[k].offset + c->count * row_of(b) && !may_replace(a, at[i], b, at[k])) {
+        return fail(ABUT_ERROR_ARGUMENT, "%s and %s overlap in OpenCL memory, and %s written",
+                    b->name, a->name, a->out && b->out ? "both are" : "one is");
+      }
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
+abut_status arrays_check(const batch_call *c)
+{
+  bool in_opencl = false;
+  for (size_t i = 0; i < c->array_count; ++i) {
+    TRY(check_array(c, &c->arrays[i]));
+    in_opencl = in_opencl || c->arrays[i].memory == ABUT_MEMORY_OPENCL;
+  }
+  TRY(in_opencl ? check_in_opencl(c) : ABUT_SUCCESS);
+  return check_in_host(c);
 }
 
 abut_status arrays_part(batch_call *c, void *copies[BATCH_ARRAYS])

@@ -5,7 +5,8 @@
 #include "engine/batch/batch.h"
 
 /* Refuses arrays that should lie in OpenCL memory but are none of the context's, or are too short,
- * and arrays of a state that is not the call's, or that have another width. */
+ * arrays of a state that is not the call's, or that have another width, and outputs that overlap
+ * each other, or what the call lists in `beside`. */
 abut_status arrays_check(const batch_call *c);
 
 /* Sets c->in_place where an output lies, row by row, exactly where an input is read from. Inputs

@@ -44,6 +44,10 @@ abut_status batch_run(batch_call *c)
     return fail(ABUT_ERROR_ARGUMENT, "a call has %zu arrays; %d are the most", c->array_count,
                 BATCH_ARRAYS);
   }
+  if (c->beside_count > BATCH_BESIDE) {
+    return fail(ABUT_ERROR_ARGUMENT, "a call has %zu ranges beside its arrays; %d are the most",
+                c->beside_count, BATCH_BESIDE);
+  }
   TRY(arrays_check(c));
   pthread_mutex_init(&c->lock, NULL);
   abut_status status = arrays_part(c, copies);

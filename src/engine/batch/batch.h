@@ -13,6 +13,7 @@
 #ifndef ABUT_BATCH_BATCH_H
 #define ABUT_BATCH_BATCH_H
 
+#include "base/ranges.h"
 #include "engine/batch/state.h"
 #include "engine/device/buffer_pool.h"
 #include "engine/device/context.h"
@@ -35,6 +36,7 @@ typedef struct batch_group {
 } batch_group;
 
 #define BATCH_ARRAYS 48
+#define BATCH_BESIDE 64
 #define BATCH_ROWS (POOL_BUFFERS - 1) /* the engine's own buffer in the first pool of a slot */
 
 /* The ways in which the rows of a chunk may lie in a buffer of a buffer pool. */
@@ -145,6 +147,10 @@ struct batch_call {
   size_t count; /* elements of the batch */
   batch_array arrays[BATCH_ARRAYS];
   size_t array_count;
+  const memory_range *beside; /* memory of the caller's on the host that the call reads or writes
+                                 apart from the arrays, at most BATCH_BESIDE; or NULL */
+  size_t beside_count;
+  bool wholes;         /* an output may overlap an input only as a whole */
   bool borrows;        /* CPUs' kernels may work in arrays of the host that are `in_place` */
   bool unbounded;      /* the context's bound on chunks is not meant for these elements */
   size_t multiple;     /* all chunks but the last have a multiple of so many elements; 0: any */
@@ -176,7 +182,7 @@ void batch_again(batch_call *c);
 void batch_add(batch_call *c, batch_array a);
 
 /* Does the whole call, or fails. Arrays in OpenCL memory that are none of the context's, or too
- * short, are refused before anything is done. */
+ * short, and outputs that overlap are refused before anything is done. */
 abut_status batch_run(batch_call *c);
 
 #endif

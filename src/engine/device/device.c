@@ -405,6 +405,20 @@ abut_status check_memory(const device *d, void *cl_memory, size_t bytes, const c
                        : fail(ABUT_ERROR_ARGUMENT, "%s has %zu bytes of %zu", what, size, bytes);
 }
 
+abut_status memory_place(void *cl_memory, const void **whole, size_t *offset)
+{
+  cl_mem parent = NULL;
+  *offset = 0;
+  cl_int code =
+    clGetMemObjectInfo(cl_memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+  if (code == CL_SUCCESS && parent) {
+    code = clGetMemObjectInfo(cl_memory, CL_MEM_OFFSET, sizeof *offset, offset, NULL);
+  }
+  *whole = parent ? parent : cl_memory;
+  return code == CL_SUCCESS ? ABUT_SUCCESS
+                            : fail(ABUT_ERROR_ARGUMENT, "OpenCL does not say where a cl_mem lies");
+}
+
 abut_status buffer_upload(device *d, size_t bytes, const void *from, buffer **out)
 {
   TRY(buffer_create(d, bytes, out));

@@ -107,6 +107,10 @@ void buffer_view_free(buffer *view); /* NULL is allowed */
 /* Refuses what is no cl_mem of the device's context with so many bytes. `what` names it. */
 abut_status check_memory(const device *d, void *cl_memory, size_t bytes, const char *what);
 
+/* Finds where a cl_mem lies: at *offset in *whole, which is the buffer itself, or the one that it
+ * is a part of. */
+abut_status memory_place(void *cl_memory, const void **whole, size_t *offset);
+
 /* Makes a buffer with a copy of host memory. */
 abut_status buffer_upload(device *d, size_t bytes, const void *from, buffer **out);
 
