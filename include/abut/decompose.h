@@ -60,13 +60,15 @@ typedef enum abut_decompose_end {
 /* Shares and figures of samples of the space about the mesh, weighted by volume. */
 typedef struct abut_decompose_report {
   abut_decompose_end end;
-  size_t faces;          /* of the mesh as read */
-  size_t shells_turned;  /* that were inside out */
-  size_t holes;          /* closed */
-  double diagonal;       /* of the mesh's box [m] */
-  double volume;         /* of the mesh [m^3] */
-  double sampled_volume; /* the same by the samples [m^3] */
-  size_t samples;        /* of the last fits */
+  size_t faces;                        /* of the mesh as read */
+  size_t shells_turned;                /* that were inside out */
+  size_t holes;                        /* closed */
+  size_t open_edges;                   /* left open */
+  double welded_within, closing_doubt; /* as in abut_field_report */
+  double diagonal;                     /* of the mesh's box [m] */
+  double volume;                       /* of the mesh [m^3] */
+  double sampled_volume;               /* the same by the samples [m^3] */
+  size_t samples;                      /* of the last fits */
   size_t primitives;
   size_t subtracted;          /* of them */
   size_t polyhedra;           /* of them; the others are superquadrics */
@@ -91,8 +93,8 @@ typedef struct abut_decompose_report {
   uint64_t evaluations;            /* of a primitive's field at a sample, in fits */
   double seconds;                  /* of the whole call */
   double seconds_sampling, seconds_start, seconds_moves, seconds_final, seconds_planes;
-  uint32_t suspicions; /* bits of abut_suspicion: ABUT_SUSPECT_UNIT,
-                          ABUT_SUSPECT_SMALL and ABUT_SUSPECT_TRAILING alone */
+  uint32_t suspicions; /* bits of abut_suspicion: of UNIT, SMALL, TRAILING, WELDED, CLOSING, and
+                          OPEN where edges are left open and no hole was closed */
   size_t trailing;     /* bytes behind the end of the mesh in its file, which were left out */
   size_t failures;     /* devices that failed, whose work another one did anew */
 } abut_decompose_report;

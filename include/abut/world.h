@@ -459,8 +459,8 @@ typedef struct abut_worlds_gradients {
   void *p, *d, *n, *activity; /* of given contacts, as there; of one step alone */
   size_t segment;    /* states are kept at the beginning of each segment of so many steps and
                         within the one at work; 0: `steps` where the states of all worlds take
-                        at most 64 MB, else, and with RK4, the root of `steps`, rounded up. No
-                        number depends on it */
+                        at most 64 MB in float64, else, and with RK4, the root of `steps`, rounded up.
+                        No    number depends on it */
   bool escape;       /* of hard contacts: each step back may take those for open that
                         descent would open, where the gradient by v and u is larger so
                         (docs/dev/lcp-formulas.md) */

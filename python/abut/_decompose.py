@@ -123,8 +123,8 @@ def _warn_of(report: Any, wanted: int) -> None:
         warn(f"inside out: {report.shells_turned} shell{' was' if report.shells_turned == 1 else 's were'} turned")
     if report.holes:
         warn(f"open: {report.holes} hole{' was' if report.holes == 1 else 's were'} closed by faces across")
-    field = ffi.new("abut_field_report *", {"suspicions": report.suspicions, "diagonal": report.diagonal,
-                                             "trailing": report.trailing})
+    shared = ("suspicions", "diagonal", "open_edges", "welded_within", "closing_doubt", "trailing")
+    field = ffi.new("abut_field_report *", {name: getattr(report, name) for name in shared})
     for text in diagnostic_texts(field[0]):
         warn(text)
 

@@ -209,6 +209,58 @@ def test_apart_and_turned(tmp_path, monkeypatch):
         assert "closing" in names
 
 
+def solid_of(patches, *more):
+    """Box patches as one mesh each, so that other parts lie beside them."""
+    return [patch for part in (patches, *more) for patch in part]
+
+
+def test_plate_beside_tangles(tmp_path, monkeypatch):
+    """A thin plate keeps both of its sides, though corners of others are joined within its thickness."""
+    random = np.random.default_rng(6)
+    plate = box([0, 0, 3 * SIDE], [SIDE, SIDE, 3 * SIDE + 1e-3 * SIDE], 6)
+    edge = box([2 * SIDE] * 3, [3 * SIDE] * 3, 2) + box([3 * SIDE, 3 * SIDE, 2 * SIDE], [4 * SIDE, 4 * SIDE, 3 * SIDE], 2)
+    for i in range(3):  # without tangles, with those that can be undone, and with those that stay
+        patches = solid_of(plate, moved(two_cubes(), random, 1e-3) if i else [], edge if i == 2 else [])
+        body, _ = load(tmp_path, monkeypatch, patches)
+        solids = SIDE**3 * (1e-3 + 2 * (i > 0) + 2 * (i == 2))
+        assert abs(body.report["volume"] / solids - 1) < (1e-6 if i == 0 else 1e-4)
+
+
+def test_equal_walls(tmp_path, monkeypatch):
+    """A wall whose faces are equal to the bit, between solids whose other faces are not."""
+    wall = [face(0, 1, [0] * 3, [SIDE] * 3, 6, 6), face(0, -1, [SIDE, 0, 0], [2 * SIDE, SIDE, SIDE], 6, 6)]
+    others = box([0] * 3, [SIDE] * 3, without=[(0, 1)]) + box([SIDE, 0, 0], [2 * SIDE, SIDE, SIDE], without=[(0, -1)])
+    patches = wall + moved(others, np.random.default_rng(7), 1e-6)
+    body, names = load(tmp_path, monkeypatch, patches)
+    check(body, patches, IN_TWO, 2 * SIDE**3, 1e-4)
+    assert names <= {"inside out"}
+
+
+def test_inside_out_beside_a_hole(tmp_path, monkeypatch):
+    """A box inside out that overlaps another one adds to it, though a triangle of that is missing."""
+    large = box([0] * 3, [SIDE] * 3, 4)
+    points, triangles = large[0]
+    large[0] = points, triangles[1:]
+    small = [(p, t[:, ::-1]) for p, t in box([0.8 * SIDE, 0.2 * SIDE, 0.2 * SIDE], [1.6 * SIDE, 0.8 * SIDE, 0.8 * SIDE], 4)]
+    patches = large + small
+
+    def inside(x):
+        return IN_CUBE(x) | within([0.8 * SIDE, 0.2 * SIDE, 0.2 * SIDE], [1.6 * SIDE, 0.8 * SIDE, 0.8 * SIDE])(x)
+    body, names = load(tmp_path, monkeypatch, patches)
+    check(body, patches, inside, SIDE**3 * (1 + 0.6**2 * 0.6), 1e-3)
+    assert {"open", "inside out"} <= names
+
+
+def test_decompose_says_so(tmp_path, monkeypatch):
+    """What is made of such meshes warns as their fields do."""
+    patches = shifted(cube(5), np.random.default_rng(3), 2e-3)
+    write(tmp_path / "soup.obj", patches)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        abut.decompose(tmp_path / "soup.obj", 1, context=abut.Context("host", precision="f64"))
+    assert any("open: " in str(w.message) for w in told)
+
+
 def test_narrow_slit(tmp_path, monkeypatch):
     """Of a closed mesh nothing is welded, however near its faces are."""
     slit = 2e-5 * SIDE

@@ -12,6 +12,7 @@
 #include "mesh/surface/field_surface.h"
 #include "mesh/surface/mesh_check.h"
 #include "mesh/surface/skin.h"
+#include <abut/field.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -434,6 +435,12 @@ static abut_status make(context *owner, const abut_body_def *mesh, const abut_de
   r->faces = mesh->face_count;
   r->shells_turned = made.shells_turned;
   r->holes = made.holes;
+  r->open_edges = made.open_edges;
+  r->welded_within = made.welded_within * m.diagonal;
+  r->closing_doubt = made.doubt;
+  r->suspicions |= (made.open_edges && !made.holes ? ABUT_SUSPECT_OPEN : 0u) |
+                   (made.welded_within > 0.0 ? ABUT_SUSPECT_WELDED : 0u) |
+                   (made.doubt > 0.0 ? ABUT_SUSPECT_CLOSING : 0u);
   r->seconds_sampling = sampled - begun;
   r->seconds = now() - begun;
   r->failures = call->base.failures;

@@ -14,7 +14,8 @@
 #define INSIDE 0.5       /* winding number */
 #define WHOLE 0.1        /* so near to a whole number it is one, */
 #define WHOLE_LEAST 0.97 /* and a surface is nearly closed where it is one at so many places */
-#define DIFFER_MOST 0.05 /* of the places inside may be on the other side without and with */
+#define MOVED_MOST 0.05  /* of the places inside may be on the other side without and with */
+#define OFF_FACE 1e-5    /* of the diagonal */
 
 /* Returns the i-th number of the sequence of van der Corput. */
 static double spread(size_t i, size_t base)
@@ -27,60 +28,125 @@ static double spread(size_t i, size_t base)
   return sum;
 }
 
-/* out: (PLACES) winding numbers. */
-static abut_status wind(const surface *s, double *out)
+/* out: (PLACES) winding numbers of the first `count` triangles. */
+static abut_status wind(const surface *s, size_t count, double *out)
 {
   static const size_t bases[3] = {2, 3, 5};
-  tree all = {0};
-  TRY(tree_create(s, NULL, s->triangle_count, &all));
+  tree some = {0};
+  TRY(tree_create(s, NULL, count, &some));
   for (size_t i = 0; i < PLACES; ++i) {
     double x[3];
     for (int k = 0; k < 3; ++k) {
       x[k] = s->lower[k] + spread(i + 1, bases[k]) * (s->upper[k] - s->lower[k]);
     }
-    out[i] = tree_winding(&all, x);
+    out[i] = tree_winding(&some, x);
   }
-  tree_free(&all);
+  tree_free(&some);
   return ABUT_SUCCESS;
 }
 
-static abut_status find_shells_again(maker *m)
+/* Finds the shells anew, and leaves what was reported of the surface before. */
+static abut_status find_shells_again(maker *m, const surface_report *before)
 {
   void *memory = NULL;
-  const size_t shells = m->report->shells, tangled = m->report->tangled_edges;
   TRY(allocate(&memory, m->s->triangle_count, 1));
   const abut_status status = find_shells(m, memory);
   free(memory);
-  m->report->shells = shells;
-  m->report->tangled_edges = tangled;
+  m->report->shells = before->shells;
+  m->report->tangled_edges = before->tangled_edges;
   return status;
 }
 
 static abut_status close_and_turn(maker *m)
 {
+  const surface_report before = *m->report;
   TRY(close_holes(m));
   if (m->s->closing_count) {
     /* Two shells may share what closes them: who lies in whom is a question to the whole. */
     TRY(find_neighbours(m));
-    TRY(find_shells_again(m));
+    TRY(find_shells_again(m, &before));
   }
   return turn_shells(m);
 }
 
-static abut_status open_again(maker *m, const snapshot *before, bool inside_out)
+/* ---- with holes left open ---- */
+
+typedef struct outlook {
+  double volume; /* [m^3] */
+  uint32_t first;
+  bool is_open, turns;
+} outlook;
+
+/* Turns closed shells that are inside out where they lie in no other one. */
+static abut_status turn_closed(maker *m)
+{
+  surface *s = m->s;
+  void *memory = NULL;
+  tree all = {0};
+  TRY(allocate(&memory, m->shell_count, sizeof(outlook)));
+  outlook *shells = memory;
+  abut_status status = tree_create(s, NULL, s->triangle_count, &all);
+  for (size_t i = s->triangle_count; i-- > 0;) {
+    outlook *o = &shells[m->shell[i]];
+    o->volume += volume_under(s, i, s->lower);
+    o->first = (uint32_t)i;
+    for (size_t k = 0; k < 3; ++k) {
+      o->is_open = o->is_open || m->across[3 * i + k] >= TANGLED;
+    }
+  }
+  for (size_t i = 0; status == ABUT_SUCCESS && i < m->shell_count; ++i) {
+    outlook *o = &shells[i];
+    double n[3], x[3];
+    triangle_area(s, o->first, n);
+    const double size = length(n);
+    for (int k = 0; k < 3; ++k) {
+      x[k] = OFF_FACE * s->diagonal * n[k] / (size > 0.0 ? size : 1.0);
+      for (size_t c = 0; c < 3; ++c) {
+        x[k] += point_of(s, s->triangles[3 * (size_t)o->first + c])[k] / 3.0;
+      }
+    }
+    /* Such a shell's faces look inwards, where it winds once against the others. */
+    o->turns = !o->is_open && o->volume < 0.0 && tree_winding(&all, x) < -INSIDE;
+    m->report->shells_turned += o->turns;
+  }
+  for (size_t i = 0; i < s->triangle_count; ++i) {
+    if (shells[m->shell[i]].turns) {
+      turn(s, i);
+    }
+  }
+  tree_free(&all);
+  free(memory);
+  return status;
+}
+
+static abut_status open_again(maker *m, snapshot *before, const surface_report *made,
+                              bool inside_out)
 {
   surface *s = m->s;
   surface_report *r = m->report;
   TRY(snapshot_restore(m, before));
-  TRY(find_shells_again(m));
-  s->closing_count = r->holes = r->sheets = 0;
-  r->hole_share = r->hole_widest = r->sheet_widest = 0.0;
+  *r = *made;
+  TRY(find_shells_again(m, made));
+  s->closing_count = 0;
   r->open_edges = open_sides(m);
   r->shells_turned = inside_out ? r->shells : 0;
   for (size_t i = 0; inside_out && i < s->triangle_count; ++i) {
     turn(s, i);
   }
-  return ABUT_SUCCESS;
+  return turn_closed(m);
+}
+
+/* Returns the share of the places inside that are so in one of both only. */
+static double moved_share(const double *open, const double *closed, bool either_way)
+{
+  size_t inside = 0, differ = 0;
+  for (size_t i = 0; i < PLACES; ++i) {
+    const bool within = (either_way ? fabs(open[i]) : open[i]) > INSIDE;
+    const bool after = closed[i] > INSIDE;
+    inside += within || after;
+    differ += within != after;
+  }
+  return inside ? (double)differ / (double)inside : 0.0;
 }
 
 abut_status close_surface(maker *m)
@@ -88,28 +154,30 @@ abut_status close_surface(maker *m)
   abut_status status = ABUT_SUCCESS;
   void *memory = NULL;
   snapshot before = {0};
+  const surface_report made = *m->report;
   if (!open_sides(m)) {
     return turn_shells(m);
   }
-  TRY_DONE(allocate(&memory, 2 * PLACES, sizeof(double)));
-  double *open = memory, *closed = open + PLACES, sum = 0.0;
-  TRY_DONE(wind(m->s, open));
+  TRY_DONE(allocate(&memory, 3 * PLACES, sizeof(double)));
+  double *open = memory, *closed = open + PLACES, *turned = closed + PLACES, sum = 0.0;
+  TRY_DONE(wind(m->s, m->s->triangle_count, open));
   TRY_DONE(snapshot_take(m, &before));
   TRY_DONE(close_and_turn(m));
-  TRY_DONE(wind(m->s, closed));
-  size_t whole = 0, inside = 0, differ = 0;
+  TRY_DONE(wind(m->s, m->s->triangle_count, closed));
+  TRY_DONE(wind(m->s, m->s->triangle_count - m->s->closing_count, turned));
+  if (moved_share(turned, closed, false) <= MOVED_MOST) {
+    goto done;
+  }
+  size_t whole = 0;
   for (size_t i = 0; i < PLACES; ++i) {
-    const bool within = fabs(open[i]) > INSIDE, after = closed[i] > INSIDE;
     whole += fabs(open[i] - round(open[i])) < WHOLE;
-    inside += within || after;
-    differ += within != after;
     sum += open[i];
   }
-  const bool moved = (double)differ > DIFFER_MOST * (double)inside;
-  if (moved && (double)whole >= WHOLE_LEAST * PLACES && fabs(sum) > 1.0) {
-    TRY_DONE(open_again(m, &before, sum < 0.0));
-  } else if (moved) {
-    m->report->doubt = (double)differ / (double)inside;
+  const double moved = moved_share(open, closed, true);
+  if (moved > MOVED_MOST && (double)whole >= WHOLE_LEAST * PLACES && fabs(sum) > 1.0) {
+    TRY_DONE(open_again(m, &before, &made, sum < 0.0));
+  } else {
+    m->report->doubt = moved_share(turned, closed, false);
   }
 done:
   snapshot_free(&before);

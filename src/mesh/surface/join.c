@@ -40,16 +40,20 @@ abut_status snapshot_take(const maker *m, snapshot *k)
   return status;
 }
 
-/* There is room, since cutting only adds triangles, and dropping keeps the room. */
-abut_status snapshot_restore(maker *m, const snapshot *k)
+/* The surface takes the snapshot's own memory. */
+abut_status snapshot_restore(maker *m, snapshot *k)
 {
-  memcpy(m->s->triangles, k->triangles, 3 * k->triangle_count * sizeof *k->triangles);
-  memcpy(m->s->polygon, k->polygon, k->triangle_count * sizeof *k->polygon);
-  memcpy(m->opposed, k->opposed, k->opposed_count);
-  m->s->triangle_count = k->triangle_count;
+  free(m->s->triangles);
+  free(m->s->polygon);
+  free(m->opposed);
+  m->s->triangles = k->triangles;
+  m->s->polygon = k->polygon;
+  m->opposed = k->opposed;
+  m->s->triangle_count = m->triangle_room = k->triangle_count;
   m->opposed_count = k->opposed_count;
   m->report->welded = k->welded;
   m->report->repeated = k->repeated;
+  *k = (snapshot){0};
   return find_neighbours(m);
 }
 
@@ -74,21 +78,68 @@ static abut_status renew(maker *m, bool any)
 static abut_status join_within(maker *m, double distance)
 {
   bool any;
-  TRY(weld_near(m, distance, false, &any));
+  TRY(weld_near(m, distance, NULL, &any));
   TRY(renew(m, any));
   TRY(cut_open_sides(m, distance, &any));
   return renew(m, any);
+}
+
+/* Marks the corners of triangles that hang together, along sides of two, with a side of many. What
+ * is closed and has none stays as it is, however thin. */
+static abut_status mark_tangled(const maker *m, unsigned char *marks)
+{
+  const surface *s = m->s;
+  abut_status status = ABUT_SUCCESS;
+  void *seen_memory = NULL, *queue_memory = NULL;
+  TRY_DONE(allocate(&seen_memory, s->triangle_count, 1));
+  TRY_DONE(allocate(&queue_memory, s->triangle_count, sizeof(uint32_t)));
+  unsigned char *seen = seen_memory;
+  uint32_t *queue = queue_memory;
+  for (size_t i = 0; i < s->triangle_count; ++i) {
+    size_t head = 0, tail = 0;
+    bool ends = false;
+    if (seen[i]) {
+      continue;
+    }
+    seen[i] = 1;
+    queue[tail++] = (uint32_t)i;
+    while (head < tail) {
+      const size_t t = queue[head++];
+      for (size_t k = 0; k < 3; ++k) {
+        const uint32_t other = m->across[3 * t + k];
+        ends = ends || other == TANGLED;
+        if (other < TANGLED && !seen[other / 4]) {
+          seen[other / 4] = 1;
+          queue[tail++] = other / 4;
+        }
+      }
+    }
+    for (size_t k = 0; ends && k < 3 * tail; ++k) {
+      marks[s->triangles[3 * (size_t)queue[k / 3] + k % 3]] = 1;
+    }
+  }
+done:
+  free(seen_memory);
+  free(queue_memory);
+  return status;
 }
 
 /* Faces that are there twice, or on both sides of a wall between two solids, share their rims by
  * now, but not the corners within. */
 static abut_status join_sheets(maker *m, double distance)
 {
+  abut_status status = ABUT_SUCCESS;
+  void *marks = NULL;
   bool any;
-  TRY(weld_near(m, distance, true, &any));
-  TRY(renew(m, any));
-  TRY(drop_walls(m, &any));
-  return renew(m, any);
+  TRY_DONE(allocate(&marks, m->s->point_count, 1));
+  TRY_DONE(mark_tangled(m, marks));
+  TRY_DONE(weld_near(m, distance, marks, &any));
+  TRY_DONE(renew(m, any));
+  TRY_DONE(drop_walls(m, &any));
+  TRY_DONE(renew(m, any));
+done:
+  free(marks);
+  return status;
 }
 
 typedef abut_status (*joining)(maker *m, double distance);
@@ -120,9 +171,13 @@ abut_status join_open(maker *m)
     reached = better ? share * m->s->diagonal : reached;
     m->report->welded_within = better ? reached : m->report->welded_within;
   }
-  if (m->report->tangled_edges) {
+  /* Corners within faces may be a step farther apart than those of rims. */
+  const double farthest = m->report->welded_within > 0.0 ? 1.01 * GROWTH * reached : reached;
+  for (; m->report->tangled_edges && reached <= farthest; reached *= GROWTH) {
     bool better;
     TRY(try_to(m, join_sheets, reached, &better));
+    m->report->welded_within =
+      better && reached > 1.01 * WELD_SHARE * m->s->diagonal ? reached : m->report->welded_within;
   }
   return ABUT_SUCCESS;
 }

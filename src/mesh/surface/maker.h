@@ -54,10 +54,10 @@ size_t hash_words(const uint64_t *words, size_t count);
 /* to: (count) for each vertex the first one at its place. */
 abut_status weld_equal(const double *vertices, size_t count, uint32_t *to);
 
-/* Corners that lie on open sides, or `all` corners, and within `size` [m] of each other become one.
- * Beyond WELD_SHARE of the diagonal no triangle becomes flat by it, or turns over. *any: whether
- * any do. */
-abut_status weld_near(maker *m, double size, bool all, bool *any);
+/* Corners that lie on open sides, or those of `marks` (point_count) if it is given, become one
+ * within `size` [m]. Beyond WELD_SHARE of the diagonal no triangle becomes flat by it, or turns
+ * over. *any: whether any do. */
+abut_status weld_near(maker *m, double size, const unsigned char *marks, bool *any);
 
 /* Marks the corners of open sides. Returns how many sides are open. */
 size_t mark_open(const maker *m, unsigned char *is_open);
@@ -117,8 +117,9 @@ typedef struct snapshot {
 
 abut_status snapshot_take(const maker *m, snapshot *out);
 
-/* Goes back; what lies across sides is found again, and shells are not. */
-abut_status snapshot_restore(maker *m, const snapshot *k);
+/* Goes back, and empties the snapshot; what lies across sides is found again, and shells are not.
+ */
+abut_status snapshot_restore(maker *m, snapshot *k);
 void snapshot_free(snapshot *k);
 
 /* How many sides are open. */

@@ -202,7 +202,8 @@ void solid_free(solid *s)
 static bool is_inside(solid *s, const double x[3], double distance, double *margin)
 {
   const double winding = tree_winding(&s->all, x);
-  *margin = fabs(winding - INSIDE) - UNSURE;
+  *margin = fabs(winding - floor(winding) - INSIDE) - UNSURE; /* from any half: a triangle within
+                                                                 another shell adds a whole one */
   if (winding > TWICE && distance > ON_FACE * s->diagonal) {
     atomic_store_explicit(&s->overlaps, 1, memory_order_relaxed);
   }
@@ -247,7 +248,7 @@ void solid_measure(solid *s, const solid_place *beside, solid_place *out)
     out->margin = beside->margin - drift_to(s, out->x, apart);
     known = out->margin > 0.0;
   } else if (known) {
-    out->margin = beside->margin;
+    out->margin = INSIDE - 2.0 * UNSURE;
   }
   const bool inside = known ? beside->distance < 0.0 : is_inside(s, out->x, distance, &out->margin);
   out->distance = inside ? -distance : distance;

@@ -194,6 +194,9 @@ abut_status drop_walls(maker *m, bool *any)
       *any = true;
     }
   }
+  for (size_t i = 0; i < s->triangle_count; ++i) {
+    m->opposed[i] = m->opposed[i] != 0; /* for a next time */
+  }
   free(memory);
   return ABUT_SUCCESS;
 }

@@ -180,16 +180,16 @@ static abut_status find_shortest(const surface *s, double **out)
   return ABUT_SUCCESS;
 }
 
-abut_status weld_near(maker *m, double size, bool all, bool *any)
+abut_status weld_near(maker *m, double size, const unsigned char *marks, bool *any)
 {
   surface *s = m->s;
   abut_status status = ABUT_SUCCESS;
-  void *to = NULL, *following = NULL, *marks = NULL;
+  void *to = NULL, *following = NULL, *open = NULL;
   double *shortest = NULL;
   weld w = {.m = m, .size = size};
   *any = false;
-  TRY_DONE(allocate(&marks, s->point_count, 1));
-  if (!(mark_open(m, marks) || all) || !(size > 0.0)) {
+  TRY_DONE(allocate(&open, s->point_count, 1));
+  if (!(mark_open(m, open) || marks) || !(size > 0.0)) {
     goto done;
   }
   if (size > WELD_SHARE * s->diagonal) {
@@ -198,14 +198,14 @@ abut_status weld_near(maker *m, double size, bool all, bool *any)
   TRY_DONE(allocate(&to, s->point_count, sizeof(uint32_t)));
   TRY_DONE(allocate(&following, s->point_count, sizeof(uint32_t)));
   TRY_DONE(places_create(&w.cells, s->point_count));
-  w.welds = marks;
+  w.welds = marks ? marks : open;
   w.shortest = shortest;
   w.to = to;
   w.following = following;
   for (size_t i = 0; i < s->point_count; ++i) {
     w.to[i] = (uint32_t)i;
     w.following[i] = NONE;
-    if (all || w.welds[i]) {
+    if (w.welds[i]) {
       weld_corner(&w, (uint32_t)i);
     }
   }
@@ -222,7 +222,7 @@ abut_status weld_near(maker *m, double size, bool all, bool *any)
 done:
   free(to);
   free(following);
-  free(marks);
+  free(open);
   free(shortest);
   free(w.cells.at);
   return status;

@@ -185,6 +185,9 @@ void decompose_warn(const options *o, const decompose_work *w)
   warn_field(o, path,
              &(abut_field_report){.suspicions = r->suspicions,
                                   .diagonal = r->diagonal,
+                                  .open_edges = r->open_edges,
+                                  .welded_within = r->welded_within,
+                                  .closing_doubt = r->closing_doubt,
                                   .trailing = r->trailing});
   warn_trailing(o, o->operands[0], w->input.trailing);
   if (r->shells_turned) {
