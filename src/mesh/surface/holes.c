@@ -21,7 +21,8 @@ typedef struct junctions {
   const tree *of;
   uint32_t corner;
   double reach;
-  bool grown; /* so that low triangles could turn over, and are left alone */
+  double off_ends; /* [m] nearer to an end of the side a corner belongs to that */
+  bool grown;      /* so that low triangles could turn over, and are left alone */
   junction *at;
   size_t count, room;
 } junctions;
@@ -62,7 +63,7 @@ static abut_status meet_side(void *user, uint32_t at)
   for (int k = 0; k < 3; ++k) {
     along += d[k] * (x[k] - a[k]) / size;
   }
-  const double off = fmax(j->reach, fmin(OFF_ENDS * j->reach, OFF_SHARE * size));
+  const double off = fmax(j->reach, fmin(j->off_ends, OFF_SHARE * size));
   if (j->corner == from || j->corner == to || along <= off || along >= size - off) {
     return ABUT_SUCCESS;
   }
@@ -152,12 +153,12 @@ static abut_status add_fans(maker *m, const uint32_t *ring, size_t b, size_t c, 
   return ABUT_SUCCESS;
 }
 
-abut_status cut_open_sides(maker *m, double reach, bool *any)
+abut_status cut_open_sides(maker *m, double reach, double off_ends, bool *any)
 {
   surface *s = m->s;
   abut_status status = ABUT_SUCCESS;
   void *ring = NULL;
-  junctions j = {.reach = reach, .grown = reach > WELD_SHARE * s->diagonal};
+  junctions j = {.reach = reach, .off_ends = off_ends, .grown = reach > WELD_SHARE * s->diagonal};
   TRY_DONE(find_junctions(m, &j));
   *any = j.count > 0;
   if (!j.count) {

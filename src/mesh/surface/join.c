@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OFF_ENDS 30.0 /* times the distance: nearer corners may yet be welded to the end */
 #define GROWTH 3.1622776601683795 /* of the distance, each time */
 
 static abut_status copy(const void *from, size_t count, size_t size, void **out)
@@ -80,7 +81,15 @@ static abut_status join_within(maker *m, double distance)
   bool any;
   TRY(weld_near(m, distance, NULL, &any));
   TRY(renew(m, any));
-  TRY(cut_open_sides(m, distance, &any));
+  TRY(cut_open_sides(m, distance, OFF_ENDS * distance, &any));
+  return renew(m, any);
+}
+
+/* Also where corners lie so near to a side's end that they might have been welded to it. */
+static abut_status cut_near_ends(maker *m, double distance)
+{
+  bool any;
+  TRY(cut_open_sides(m, distance, distance, &any));
   return renew(m, any);
 }
 
@@ -170,6 +179,10 @@ abut_status join_open(maker *m)
     TRY(try_to(m, join_within, share * m->s->diagonal, &better));
     reached = better ? share * m->s->diagonal : reached;
     m->report->welded_within = better ? reached : m->report->welded_within;
+  }
+  if (open_sides(m)) {
+    bool better;
+    TRY(try_to(m, cut_near_ends, WELD_SHARE * m->s->diagonal, &better));
   }
   /* Corners within faces may be a step farther apart than those of rims. */
   const double farthest = m->report->welded_within > 0.0 ? 1.01 * GROWTH * reached : reached;

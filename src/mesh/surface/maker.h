@@ -98,8 +98,9 @@ abut_status orient(maker *m);
 /* ---- holes ---- */
 
 /* Cuts triangles where corners of others lie within `reach` [m] of their open sides, as in files of
- * which one program made the faces finer than another one their neighbours. */
-abut_status cut_open_sides(maker *m, double reach, bool *any);
+ * which one program made the faces finer than another one their neighbours. Corners within off_ends
+ * [m] of a side's ends are left to these, but for a tenth of the side. */
+abut_status cut_open_sides(maker *m, double reach, double off_ends, bool *any);
 
 /* Welds and cuts along open sides, within distances that grow from WELD_SHARE to WELD_MOST of the
  * diagonal while that leaves fewer sides open. */
