@@ -542,6 +542,8 @@ def test_signals():
     # While an output is written, with files that have no name meanwhile and with others.
     if FAILING:
         signals = (15,) if USUAL else (1, 2, 15)
+        for number in signals:  # one that is ignored, as below nohup, is so in children, too
+            signal.signal(number, signal.SIG_DFL)
         os.mkdir("ended")
         for named, number in itertools.product(({}, {"ABUT_TEST_NAMED": "1"}), signals):
             env = {**named, "ABUT_TEST_SIGNAL": str(number), "LD_PRELOAD": FAILING}
