@@ -185,6 +185,9 @@ static real host_min(real a, real b)
   const real least = a < b ? a : b;
   return b == b ? least : a;
 }
+
+#define lane_max(a, b) host_max(a, b)
+#define lane_min(a, b) host_min(a, b)
 #endif
 
 #ifdef __OPENCL_VERSION__
@@ -197,8 +200,6 @@ static real host_min(real a, real b)
 #define lane_cos(a) cos(a)
 #define real_isfinite(a) isfinite(a)
 #elif REAL_DOUBLE
-#define lane_max(a, b) host_max(a, b)
-#define lane_min(a, b) host_min(a, b)
 #define lane_abs(a) fabs(a)
 #define lane_floor(a) floor(a)
 #define lane_sqrt(a) sqrt(a)
@@ -206,8 +207,6 @@ static real host_min(real a, real b)
 #define lane_cos(a) cos(a)
 #define real_isfinite(a) isfinite(a)
 #else
-#define lane_max(a, b) host_max(a, b)
-#define lane_min(a, b) host_min(a, b)
 #define lane_abs(a) fabsf(a)
 #define lane_floor(a) floorf(a)
 #define lane_sqrt(a) sqrtf(a)

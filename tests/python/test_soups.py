@@ -209,18 +209,13 @@ def test_apart_and_turned(tmp_path, monkeypatch):
         assert "closing" in names
 
 
-def solid_of(patches, *more):
-    """Box patches as one mesh each, so that other parts lie beside them."""
-    return [patch for part in (patches, *more) for patch in part]
-
-
 def test_plate_beside_tangles(tmp_path, monkeypatch):
     """A thin plate keeps both of its sides, though corners of others are joined within its thickness."""
     random = np.random.default_rng(6)
     plate = box([0, 0, 3 * SIDE], [SIDE, SIDE, 3 * SIDE + 1e-3 * SIDE], 6)
     edge = box([2 * SIDE] * 3, [3 * SIDE] * 3, 2) + box([3 * SIDE, 3 * SIDE, 2 * SIDE], [4 * SIDE, 4 * SIDE, 3 * SIDE], 2)
     for i in range(3):  # without tangles, with those that can be undone, and with those that stay
-        patches = solid_of(plate, moved(two_cubes(), random, 1e-3) if i else [], edge if i == 2 else [])
+        patches = plate + (moved(two_cubes(), random, 1e-3) if i else []) + (edge if i == 2 else [])
         body, _ = load(tmp_path, monkeypatch, patches)
         solids = SIDE**3 * (1e-3 + 2 * (i > 0) + 2 * (i == 2))
         assert abs(body.report["volume"] / solids - 1) < (1e-6 if i == 0 else 1e-4)

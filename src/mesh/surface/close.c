@@ -15,7 +15,6 @@
 #define WHOLE 0.1        /* so near to a whole number it is one, */
 #define WHOLE_LEAST 0.97 /* and a surface is nearly closed where it is one at so many places */
 #define MOVED_MOST 0.05  /* of the places inside may be on the other side without and with */
-#define OFF_FACE 1e-5    /* of the diagonal */
 
 /* Returns the i-th number of the sequence of van der Corput. */
 static double spread(size_t i, size_t base)
@@ -43,18 +42,6 @@ static abut_status wind(const surface *s, size_t count, double *out)
   }
   tree_free(&some);
   return ABUT_SUCCESS;
-}
-
-/* Finds the shells anew, and leaves what was reported of the surface before. */
-static abut_status find_shells_again(maker *m, const surface_report *before)
-{
-  void *memory = NULL;
-  TRY(allocate(&memory, m->s->triangle_count, 1));
-  const abut_status status = find_shells(m, memory);
-  free(memory);
-  m->report->shells = before->shells;
-  m->report->tangled_edges = before->tangled_edges;
-  return status;
 }
 
 static abut_status close_and_turn(maker *m)
@@ -96,15 +83,8 @@ static abut_status turn_closed(maker *m)
   }
   for (size_t i = 0; status == ABUT_SUCCESS && i < m->shell_count; ++i) {
     outlook *o = &shells[i];
-    double n[3], x[3];
-    triangle_area(s, o->first, n);
-    const double size = length(n);
-    for (int k = 0; k < 3; ++k) {
-      x[k] = OFF_FACE * s->diagonal * n[k] / (size > 0.0 ? size : 1.0);
-      for (size_t c = 0; c < 3; ++c) {
-        x[k] += point_of(s, s->triangles[3 * (size_t)o->first + c])[k] / 3.0;
-      }
-    }
+    double x[3];
+    before_face(s, o->first, x);
     /* Such a shell's faces look inwards, where it winds once against the others. */
     o->turns = !o->is_open && o->volume < 0.0 && tree_winding(&all, x) < -INSIDE;
     m->report->shells_turned += o->turns;
@@ -165,7 +145,8 @@ abut_status close_surface(maker *m)
   TRY_DONE(close_and_turn(m));
   TRY_DONE(wind(m->s, m->s->triangle_count, closed));
   TRY_DONE(wind(m->s, m->s->triangle_count - m->s->closing_count, turned));
-  if (moved_share(turned, closed, false) <= MOVED_MOST) {
+  const double doubt = moved_share(turned, closed, false);
+  if (doubt <= MOVED_MOST) {
     goto done;
   }
   size_t whole = 0;
@@ -177,7 +158,7 @@ abut_status close_surface(maker *m)
   if (moved > MOVED_MOST && (double)whole >= WHOLE_LEAST * PLACES && fabs(sum) > 1.0) {
     TRY_DONE(open_again(m, &before, &made, sum < 0.0));
   } else {
-    m->report->doubt = moved_share(turned, closed, false);
+    m->report->doubt = doubt;
   }
 done:
   snapshot_free(&before);

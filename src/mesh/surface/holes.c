@@ -302,11 +302,7 @@ abut_status close_holes(maker *m)
   surface *s = m->s;
   abut_status status = ABUT_SUCCESS;
   void *marks = NULL, *rim_memory = NULL, *work = NULL, *shells = NULL;
-  size_t open = 0;
-  const size_t sides = 3 * s->triangle_count;
-  for (size_t i = 0; i < sides; ++i) {
-    open += m->across[i] == NONE;
-  }
+  const size_t sides = 3 * s->triangle_count, open = open_sides(m);
   if (!open) {
     goto done;
   }

@@ -67,7 +67,7 @@ size_t open_sides(const maker *m)
   return count;
 }
 
-static abut_status renew(maker *m, bool any)
+abut_status renew(maker *m, bool any)
 {
   if (any) {
     TRY(drop_repeated(m));
@@ -93,44 +93,24 @@ static abut_status cut_near_ends(maker *m, double distance)
   return renew(m, any);
 }
 
-/* Marks the corners of triangles that hang together, along sides of two, with a side of many. What
- * is closed and has none stays as it is, however thin. */
-static abut_status mark_tangled(const maker *m, unsigned char *marks)
+/* Marks the corners of shells that have a side of many. What is closed and has none stays as it is,
+ * however thin. */
+static abut_status mark_tangled(maker *m, unsigned char *marks)
 {
   const surface *s = m->s;
-  abut_status status = ABUT_SUCCESS;
-  void *seen_memory = NULL, *queue_memory = NULL;
-  TRY_DONE(allocate(&seen_memory, s->triangle_count, 1));
-  TRY_DONE(allocate(&queue_memory, s->triangle_count, sizeof(uint32_t)));
-  unsigned char *seen = seen_memory;
-  uint32_t *queue = queue_memory;
-  for (size_t i = 0; i < s->triangle_count; ++i) {
-    size_t head = 0, tail = 0;
-    bool ends = false;
-    if (seen[i]) {
-      continue;
-    }
-    seen[i] = 1;
-    queue[tail++] = (uint32_t)i;
-    while (head < tail) {
-      const size_t t = queue[head++];
-      for (size_t k = 0; k < 3; ++k) {
-        const uint32_t other = m->across[3 * t + k];
-        ends = ends || other == TANGLED;
-        if (other < TANGLED && !seen[other / 4]) {
-          seen[other / 4] = 1;
-          queue[tail++] = other / 4;
-        }
-      }
-    }
-    for (size_t k = 0; ends && k < 3 * tail; ++k) {
-      marks[s->triangles[3 * (size_t)queue[k / 3] + k % 3]] = 1;
-    }
+  const surface_report before = *m->report;
+  void *memory = NULL;
+  TRY(find_shells_again(m, &before));
+  TRY(allocate(&memory, m->shell_count, 1));
+  unsigned char *is_tangled = memory;
+  for (size_t i = 0; i < 3 * s->triangle_count; ++i) {
+    is_tangled[m->shell[i / 3]] |= m->across[i] == TANGLED;
   }
-done:
-  free(seen_memory);
-  free(queue_memory);
-  return status;
+  for (size_t i = 0; i < 3 * s->triangle_count; ++i) {
+    marks[s->triangles[i]] |= is_tangled[m->shell[i / 3]];
+  }
+  free(memory);
+  return ABUT_SUCCESS;
 }
 
 /* Faces that are there twice, or on both sides of a wall between two solids, share their rims by

@@ -92,6 +92,9 @@ bool agrees(const surface *s, uint32_t mine, uint32_t other);
 /* Gives each triangle its shell, and a mark where it must turn to suit the shell's first one. */
 abut_status find_shells(maker *m, unsigned char *turns);
 
+/* Finds the shells anew, and leaves what was reported of the surface before. */
+abut_status find_shells_again(maker *m, const surface_report *before);
+
 /* Turns the smaller part, by area, of each shell whose triangles do not agree. */
 abut_status orient(maker *m);
 
@@ -123,6 +126,10 @@ abut_status snapshot_take(const maker *m, snapshot *out);
 abut_status snapshot_restore(maker *m, snapshot *k);
 void snapshot_free(snapshot *k);
 
+/* After triangles have changed, if `any` have: drops those that are flat or repeated by now, and
+ * finds what lies across sides again. */
+abut_status renew(maker *m, bool any);
+
 /* How many sides are open. */
 size_t open_sides(const maker *m);
 
@@ -132,6 +139,9 @@ size_t open_sides(const maker *m);
  * what closes them has moved the inside: gaps are narrow then, and rims run along several of them.
  */
 abut_status close_surface(maker *m);
+
+/* Gives the place just before a triangle's middle, where it faces. */
+void before_face(const surface *s, size_t triangle, double out[3]);
 
 double volume_under(const surface *s, size_t triangle, const double origin[3]);
 

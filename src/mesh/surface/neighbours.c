@@ -152,6 +152,17 @@ done:
   return status;
 }
 
+abut_status find_shells_again(maker *m, const surface_report *before)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, m->s->triangle_count, 1));
+  const abut_status status = find_shells(m, memory);
+  free(memory);
+  m->report->shells = before->shells;
+  m->report->tangled_edges = before->tangled_edges;
+  return status;
+}
+
 abut_status orient(maker *m)
 {
   surface *s = m->s;

@@ -114,19 +114,25 @@ static void join_tangled(maker *m, uint32_t *group)
 #define OFF_FACE 1e-5 /* of the diagonal */
 #define WOUND 0.5     /* a winding number above it is inside */
 
+void before_face(const surface *s, size_t triangle, double out[3])
+{
+  double n[3];
+  triangle_area(s, triangle, n);
+  const double size = length(n);
+  for (int k = 0; k < 3; ++k) {
+    out[k] = OFF_FACE * s->diagonal * n[k] / (size > 0.0 ? size : 1.0);
+    for (size_t i = 0; i < 3; ++i) {
+      out[k] += point_of(s, s->triangles[3 * triangle + i])[k] / 3.0;
+    }
+  }
+}
+
 /* Whether what lies before a triangle is inside of something. */
 static bool is_within(const surface *s, size_t triangle, const void *user,
                       double (*winding)(const void *user, const double x[3]))
 {
-  double n[3], x[3];
-  triangle_area(s, triangle, n);
-  const double size = length(n);
-  for (int k = 0; k < 3; ++k) {
-    x[k] = OFF_FACE * s->diagonal * n[k] / (size > 0.0 ? size : 1.0);
-    for (size_t i = 0; i < 3; ++i) {
-      x[k] += point_of(s, s->triangles[3 * triangle + i])[k] / 3.0;
-    }
-  }
+  double x[3];
+  before_face(s, triangle, x);
   return winding(user, x) > WOUND;
 }
 

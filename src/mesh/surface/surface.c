@@ -77,10 +77,7 @@ static abut_status make(maker *m, const abut_body_def *def)
   }
   TRY_DONE(find_neighbours(m));
   TRY_DONE(drop_walls(m, &any));
-  if (any) {
-    TRY_DONE(drop_repeated(m));
-    TRY_DONE(find_neighbours(m));
-  }
+  TRY_DONE(renew(m, any));
   TRY_DONE(join_open(m));
   TRY_DONE(orient(m));
   TRY_DONE(close_surface(m));

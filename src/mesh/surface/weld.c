@@ -81,11 +81,10 @@ size_t mark_open(const maker *m, unsigned char *is_open)
 
 typedef struct weld {
   const maker *m;
-  double size;                /* [m] corners within it are one */
-  const unsigned char *welds; /* (point_count) which corners are asked about */
-  const double *shortest;     /* (point_count) [m] of the sides at a corner; NULL: no matter */
-  places cells;               /* lists of corners that stay, by cells of twice the size */
-  uint32_t *following, *to;   /* (point_count) of those lists; which corner each becomes */
+  double size;              /* [m] corners within it are one */
+  const double *shortest;   /* (point_count) [m] of the sides at a corner; NULL: no matter */
+  places cells;             /* lists of corners that stay, by cells of twice the size */
+  uint32_t *following, *to; /* (point_count) of those lists; which corner each becomes */
 } weld;
 
 static size_t hash_cell(const int64_t cell[3])
@@ -198,14 +197,14 @@ abut_status weld_near(maker *m, double size, const unsigned char *marks, bool *a
   TRY_DONE(allocate(&to, s->point_count, sizeof(uint32_t)));
   TRY_DONE(allocate(&following, s->point_count, sizeof(uint32_t)));
   TRY_DONE(places_create(&w.cells, s->point_count));
-  w.welds = marks ? marks : open;
+  const unsigned char *welds = marks ? marks : open;
   w.shortest = shortest;
   w.to = to;
   w.following = following;
   for (size_t i = 0; i < s->point_count; ++i) {
     w.to[i] = (uint32_t)i;
     w.following[i] = NONE;
-    if (w.welds[i]) {
+    if (welds[i]) {
       weld_corner(&w, (uint32_t)i);
     }
   }
