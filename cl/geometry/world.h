@@ -39,7 +39,8 @@ typedef struct world_sizes {
   int blocks; // numbers of all trees' square blocks together
   int iterations, line_iterations, capacity;
   int pyramidal, exact, damped;
-  int hard; // contacts of a world that are chosen at most, where they are hard ones, else 0
+  int hard;     // contacts of a world that are chosen at most, where they are hard ones, else 0
+  int tangents; // friction rows of a hard contact: 2, 4 or 8
   int hard_rows, elastic; // rows of its problem at most; HARD_STIFF, HARD_COLLISION or HARD_PAPER
   // what the contact law asks for
   int pair_springs; // 1 where each pair has numbers of a spring, among them its friction; else
@@ -521,8 +522,9 @@ typedef struct contact_layout {
 #define HARD_PAPER 2
 // The numbers of a world's hard contacts, of m rows: J and J inv(M), (m, nv) each; for each row the
 // derivative of its target speed by its distance; for each row its restitution where it bounces,
-// else 0; and a vector of nv.
-#define HARD_REALS(m, nv) (2 * (m) * (nv) + 2 * (m) + (nv))
+// else 0; a vector of nv; and for each row its parts along two tangents.
+#define HARD_ALONG(m, nv) (2 * (m) * (nv) + 2 * (m) + (nv))
+#define HARD_REALS(m, nv) (HARD_ALONG(m, nv) + 2 * (m))
 // The room that their derivatives take: what collisions in time add to dq'/d(q, u) and to dv'/d(q,
 // u), where u are the controls of moved links, (nv, nv + moved) each, three matrices (m, m), three
 // vectors of m, and for each row a vector of nv.

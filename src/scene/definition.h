@@ -30,6 +30,7 @@ typedef struct hard_settings {
   double margin, limit_margin;              /* [m]; a margin below 0: a share of the pair's size */
   double bounce, threshold;                 /* [m/s], [-] */
   int most;                                 /* how many contacts of a world are chosen */
+  int tangents;                             /* friction rows of a contact: 2, 4 or 8 */
   int elastic;                              /* HARD_STIFF, HARD_COLLISION, HARD_PAPER of
                                                geometry/world.h */
 } hard_settings;

@@ -32,9 +32,13 @@ static const struct trial {
   double length; /* of differences, 0: LENGTH */
 } trials[] = {
   {"rest", {1e-7, 1e-3}, 4, 2, 2, 0.1, true, 0.0},
+  {"rest-polygon", {1e-7, 1e-3}, 4, 2, 2, 0.1, true, 0.0},
   {"slope", {1e-5, 0.05}, 4, 2, 3, 0.7, false, 0.0},
+  {"feet-polygon", {1e-5, 0.1}, 4, 4, 5, 0.7, false, 0.0},
   {"tumble", {0.01, 1.0}, 4, 8, 12, 0.1, false, 0.0},
+  {"tumble-polygon", {0.01, 1.0}, 4, 8, 12, 0.1, false, 0.0},
   {"beside", {1e-3, 0.1}, 4, 4, 10, 0.3, false, 0.0},
+  {"beside-polygon", {1e-3, 0.1}, 4, 4, 10, 0.3, false, 0.0},
   {"arm", {1e-3, 0.3}, 4, 4, 10, 0.25, false, 0.0},
   {"pushed", {1e-4, 0.05, 1e-3}, 4, 2, 3, 0.3, true, 1e-7},
 };

@@ -65,3 +65,76 @@ def test_newtons_cradle(gap, speeds, energy, contexts, tmp_path):
     assert at.status == 0
     np.testing.assert_allclose(at.v, speeds, atol=6e-3 if 0 < gap < 2e-3 else 5e-4)
     assert at.v.sum() == pytest.approx(1.0, abs=1e-4) and (at.v ** 2).sum() == pytest.approx(energy, abs=6e-3)
+
+
+def turned(heading, p):
+    c, s = np.cos(heading), np.sin(heading)
+    return [c * p[0] - s * p[1], s * p[0] + c * p[1], p[2]]
+
+
+def pushed(context, folder, tangents, heading):
+    """A scene turned by `heading`: a box of 1 kg on a table, and beside it a ball on a slide, 2 cm off the box's middle."""
+    turn = [np.cos(heading / 2), 0, 0, np.sin(heading / 2)]
+    path = folder / "pushed.scene.json"
+    path.write_text(json.dumps({
+        "contact_model": "lcp", "timestep": 0.002, "lcp": {"tangents": tangents},
+        "links": [{"bodies": [{"plane": [5, 5]}]},
+                  {"position": [0, 0, 0.03], "quaternion": turn, "joint": {"type": "free"}, "density": 416.667,
+                   "bodies": [{"box": [0.1, 0.05, 0.03]}]},
+                  {"position": turned(heading, [-0.145, 0.02, 0.03]), "quaternion": turn, "mass": 0.5,
+                   "joint": {"type": "slide", "axis": [1, 0, 0]}, "bodies": [{"sphere": 0.04}]}],
+        "pairs": [{"a": 1, "b": 0, "friction": 0.5}, {"a": 2, "b": 1, "friction": 0.3}],
+        "actuators": [{"kind": "velocity", "joint": 2, "kv": 200}]}))
+    return abut.Scene(path, context)
+
+
+HEADINGS = [0.0, 0.3, np.pi / 8, np.pi / 4, 1.2, np.pi / 2, 2.0, 2.9]
+
+
+@pytest.mark.parametrize("tangents", [4, 8])
+def test_push_does_not_depend_on_its_heading(tangents, contexts, tmp_path):
+    """With the square of two tangents the box turns by 0, -26 or 16 degrees."""
+    ends = []
+    for heading in HEADINGS:
+        with pushed(contexts["f64"], tmp_path, tangents, heading) as scene:
+            at = scene.step(scene.start(), np.zeros(scene.nv), [0.3], steps=500)
+        assert at.status == 0
+        yaw = 2 * np.arctan2(at.q[6], at.q[3]) - heading
+        ends.append([*turned(-heading, at.q[:3])[:2], 0.1 * np.arctan2(np.sin(yaw), np.cos(yaw))])
+    ends = np.array(ends)
+    assert ends[0, 0] > 0.2 and ends[0, 2] < -0.03
+    assert (np.abs(ends - ends[0]) <= 0.05 * np.abs(ends[0])).all(), ends
+
+
+@pytest.mark.parametrize("tangents", [4, 8])
+def test_sliding_friction_is_mu_in_each_direction(tangents, contexts, tmp_path):
+    """A box that slides without turning is braked by mu g exactly, and its path stays straight."""
+    for heading in HEADINGS:
+        with pushed(contexts["f64"], tmp_path, tangents, heading) as scene:
+            q, v = scene.start(), np.zeros(scene.nv)
+            along = np.array(turned(heading + 0.5, [1.0, 0, 0])[:2])  # away from the ball
+            v[:2] = along  # a free joint's linear velocity is along the world's axes
+            at = scene.step(q, v, [0.0], steps=50)
+        np.testing.assert_allclose(at.v[:2], (1 - 50 * 0.002 * 0.5 * 9.81) * along, atol=2e-3)
+        assert abs(along[0] * at.v[1] - along[1] * at.v[0]) < 2e-4
+
+
+def test_what_holds_on_a_slope(contexts, tmp_path):
+    """A polygon within the circle of mu holds at least cos(pi / (2 tangents)) of mu, whatever the direction."""
+    mu = 0.5
+    for tangents in (4, 8):
+        for heading in HEADINGS:
+            for share, holds in ((0.99 * np.cos(np.pi / (2 * tangents)), True), (1.03, False)):
+                slope = np.arctan(share * mu)
+                with pushed(contexts["f64"], tmp_path, tangents, heading) as scene:
+                    down = np.array(turned(0.7, [np.sin(slope), 0, -np.cos(slope)]))
+                    v = np.zeros(scene.nv)
+                    at = scene.step(scene.start(), v, [0.0], steps=100, gravity=9.81 * down)
+                speed = at.v[:2] @ down[:2] / np.linalg.norm(down[:2])
+                want = 0.0 if holds else 100 * 0.002 * 9.81 * (np.sin(slope) - mu * np.cos(slope))
+                assert speed == pytest.approx(want, abs=1e-4 if holds else 0.15 * want), (tangents, heading, holds)
+
+
+def test_number_of_tangents_is_checked(contexts, tmp_path):
+    with pytest.raises(abut.Error, match="lcp.tangents: 3 is not 2, 4 or 8"):
+        pushed(contexts["f64"], tmp_path, 3, 0.0)

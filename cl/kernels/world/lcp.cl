@@ -10,16 +10,19 @@
 
 // of a distance at rest, as a share of the place it is found at
 #define HARD_ROUNDING (R(16.0) * REAL_EPSILON)
-#define HARD_TAKEN R(0.5) // what holds takes away at least this share of the speed without it
+#define HARD_TURNED R(1e-5) // m/s; a contact that slides slower has no direction of sliding
+#define HARD_TAKEN R(0.5)   // what holds takes away at least this share of the speed without it
 
 // What a work-item has of its world's problem: J (m, nv) and Y (m, nv), whose row i is inv(M) times
 // J's; for each row the derivative of its target by its distance, and its restitution where it
-// bounces, else 0; and a vector of nv, the velocity at the step's end without contacts.
+// bounces, else 0; a vector of nv, the velocity at the step's end without contacts; and for each
+// friction row of a contact its parts along the contact's t1 and t2.
 typedef struct hard {
   newton s;
-  int m, most; // how many rows there are, and for how many there is room
+  int m, most;  // how many rows there are, and for how many there is room
+  int tangents; // friction rows of a contact, behind the row of its normal
   GLOBAL int *chosen, *parents;
-  GLOBAL real *J, *Y, *slope, *bounce, *vector;
+  GLOBAL real *J, *Y, *slope, *bounce, *vector, *along;
 } hard;
 
 static hard hard_of(const newton *s, GLOBAL real *numbers, GLOBAL int *chosen, GLOBAL int *parents)
@@ -29,6 +32,7 @@ static hard hard_of(const newton *s, GLOBAL real *numbers, GLOBAL int *chosen, G
   GLOBAL real *own = ROW(numbers, s->world, HARD_REALS(most, nv));
   h.s = *s;
   h.most = most;
+  h.tangents = s->n->tangents;
   h.chosen = ROW(chosen, s->world, HARD_INTS(s->n->hard, s->n->rows));
   h.m = h.chosen[HARD_ROWS];
   h.parents = ROW(parents, s->world, most + 1);
@@ -37,6 +41,7 @@ static hard hard_of(const newton *s, GLOBAL real *numbers, GLOBAL int *chosen, G
   h.slope = own + 2 * most * nv;
   h.bounce = h.slope + most;
   h.vector = h.bounce + most;
+  h.along = h.vector + nv;
   return h;
 }
 
@@ -108,6 +113,63 @@ static void hard_tangents(vec3_r n, vec3_r *t1, vec3_r *t2)
   const lane s = lane_select(n.z >= lane_lit(R(-0.55)), one, -one), a = R(1.0) / (R(1.0) + s * n.z);
   *t1 = make_r(R(1.0) - a * n.x * n.x, -a * n.x * n.y, -s * n.x);
   *t2 = make_r(-s * a * n.x * n.y, s * (R(1.0) - a * n.y * n.y), -n.y);
+}
+
+// cos(i pi / 16)
+CONSTANT real hard_cosines[9] = {
+  R(1.0),
+  R(0.98078528040323044913),
+  R(0.92387953251128675613),
+  R(0.83146961230254523708),
+  R(0.70710678118654752440),
+  R(0.55557023301960222474),
+  R(0.38268343236508977173),
+  R(0.19509032201612826785),
+  R(0.0),
+};
+
+// Writes the part of friction row i along s and across it, where s is the direction of sliding.
+// Two rows are t1 and t2. The directions of more rows are evenly spaced over half a turn, so that s
+// is between two of them: a corner of the polygon that they bound.
+static void hard_direction(int tangents, int i, real along[2])
+{
+  const int at = tangents == 2 ? 8 * i : (16 * i + 8) / tangents;
+  along[0] = at <= 8 ? hard_cosines[at] : -hard_cosines[16 - at];
+  along[1] = hard_cosines[at <= 8 ? 8 - at : at - 8];
+}
+
+// The share of mu f_n that each friction row may have. Two rows bound a square around the circle of
+// mu f_n. More rows bound a regular polygon of twice as many sides, whose corners lie on it.
+static real hard_share(int tangents)
+{
+  return tangents == 2 ? R(1.0) : hard_cosines[8 - 8 / tangents];
+}
+
+// Returns where the rows of chosen contact k begin: its normal, then its tangents.
+static int hard_row_of(int tangents, int k)
+{
+  return (1 + tangents) * k;
+}
+
+// Adds up what the rows of one contact have, `of`, along (n, t1, t2). The rows' parts are `along`.
+static void hard_along_frame(int tangents, GLOBAL const real *of, GLOBAL const real *along,
+                             real out[3])
+{
+  out[0] = of[0];
+  out[1] = out[2] = R(0.0);
+  for (int i = 1; i <= tangents; ++i) {
+    out[1] += along[2 * i] * of[i];
+    out[2] += along[2 * i + 1] * of[i];
+  }
+}
+
+// Writes the impulse of a world's chosen contact k along its (n, t1, t2), of f (worlds, hard_rows).
+static void hard_contact_along(GLOBAL const world_sizes *n, GLOBAL const real *numbers,
+                               GLOBAL const real *f, int world, int k, real out[3])
+{
+  const int m = n->hard_rows, row = hard_row_of(n->tangents, k);
+  hard_along_frame(n->tangents, ROW(f, world, m) + row,
+                   ROW(numbers, world, HARD_REALS(m, n->nv)) + HARD_ALONG(m, n->nv) + 2 * row, out);
 }
 
 // Where chosen contact k lies: its item and its place there, its numbers, `plane` apart, and the
@@ -252,18 +314,31 @@ static real hard_scale(const hard_contact *c)
   return lane_first(lane_sqrt(dot3_r(c->p, c->p)));
 }
 
-// Makes the three rows of chosen contact k, normal and tangents. Where it bounces, its target is
-// the speed of a bounce.
+// Writes the direction, along t1 and t2, in which a contact slides at joints' rates v. A contact
+// that is slower than HARD_TURNED counts as sliding along t1. room (nv) is memory.
+static void hard_sliding(const hard *h, const hard_contact *c, GLOBAL real *room,
+                         GLOBAL const real *v, real s[2])
+{
+  real u[2];
+  for (int i = 0; i < 2; ++i) {
+    hard_row(h, c, c->f[1 + i], room);
+    u[i] = dot_n(h->s.n->nv, room, v);
+  }
+  const real speed = lcp_root(u[0] * u[0] + u[1] * u[1]);
+  s[0] = speed > HARD_TURNED ? u[0] / speed : R(1.0);
+  s[1] = speed > HARD_TURNED ? u[1] / speed : R(0.0);
+}
+
+// Makes the rows of chosen contact k, normal and tangents. Where it bounces, its target is the
+// speed of a bounce.
 static void hard_contact_rows(const hard *h, const hard_problem *p, int k, GLOBAL const real *v)
 {
   const hard_contact c = hard_contact_of(h, k);
-  const int nv = h->s.n->nv, row = 3 * k;
+  const int nv = h->s.n->nv, row = hard_row_of(h->tangents, k);
   const real step = h->s.reals[WORLD_STEP], restitution = c.reals[GROUP_RESTITUTION];
-  const real mu = hard_friction(h, &c);
-  for (int i = 0; i < 3; ++i) {
-    hard_row(h, &c, c.f[i], h->J + (row + i) * nv);
-    h->slope[row + i] = h->bounce[row + i] = R(0.0);
-  }
+  const real mu = hard_share(h->tangents) * hard_friction(h, &c);
+  hard_row(h, &c, c.f[0], h->J + row * nv);
+  h->bounce[row] = R(0.0);
   const real u = dot_n(nv, h->J + row * nv, v);
   real slope, target = hard_constraint_force(h->s.reals, c.distance, hard_scale(&c), &slope);
   if (restitution > R(0.0) && u < -h->s.reals[WORLD_BOUNCE] && c.distance + step * u <= R(0.0) &&
@@ -274,8 +349,23 @@ static void hard_contact_rows(const hard *h, const hard_problem *p, int k, GLOBA
   }
   h->slope[row] = slope;
   hard_put_row(h, p, row, LCP_NO_PARENT, target, R(0.0), R(0.0));
-  hard_put_row(h, p, row + 1, row, R(0.0), mu, R(0.0));
-  hard_put_row(h, p, row + 2, row, R(0.0), mu, R(0.0));
+  real s[2] = {R(1.0), R(0.0)};
+  if (h->tangents > 2) {
+    hard_sliding(h, &c, h->J + (row + 1) * nv, v, s);
+  }
+  h->along[2 * row] = h->along[2 * row + 1] = R(0.0);
+  for (int i = 0; i < h->tangents; ++i) {
+    const int at = row + 1 + i;
+    real of[2];
+    hard_direction(h->tangents, i, of);
+    GLOBAL real *along = h->along + 2 * at;
+    along[0] = s[0] * of[0] - s[1] * of[1];
+    along[1] = s[1] * of[0] + s[0] * of[1];
+    hard_row(h, &c, mad3_r(c.f[1], lane_lit(along[0]), scale3_r(c.f[2], lane_lit(along[1]))),
+             h->J + at * nv);
+    h->slope[at] = h->bounce[at] = R(0.0);
+    hard_put_row(h, p, at, row, R(0.0), mu, R(0.0));
+  }
 }
 
 // Makes row `row` of entry i in the scene's table, if that is a friction loss where `losses` is
@@ -301,7 +391,8 @@ static int hard_joint_row(const hard *h, const hard_problem *p, int row, int i, 
   h->bounce[row] = R(0.0);
   hard_put_row(h, p, row, loss ? LCP_BOXED : LCP_NO_PARENT, target, R(0.0),
                loss ? h->s.reals[WORLD_STEP] * end : R(0.0));
-  h->chosen[HARD_CHOSEN + 2 * h->s.n->hard + row - 3 * h->chosen[HARD_COUNT]] = i;
+  h->chosen[HARD_CHOSEN + 2 * h->s.n->hard + row -
+            hard_row_of(h->tangents, h->chosen[HARD_COUNT])] = i;
   return 1;
 }
 
@@ -357,7 +448,7 @@ static void hard_matrix(const hard *h, GLOBAL real *A)
 // hard_rows^2), of which it takes m^2, and b, mu, box and guess (worlds, hard_rows). parents
 // (worlds, hard_rows + 1) gets m and then the rows' parents, numbers (worlds, HARD_REALS) and
 // chosen (worlds, HARD_INTS) what later kernels need; candidates and nearest are room. Rows of
-// contacts come first, three each, then limits, then friction losses.
+// contacts come first, 1 + tangents each, then limits, then friction losses.
 KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                GLOBAL const real *w, GLOBAL const real *parameters, int shared,
@@ -397,7 +488,7 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
   for (int k = 0; k < h.chosen[HARD_COUNT]; ++k) {
     hard_contact_rows(&h, &p, k, velocity);
   }
-  h.m = 3 * h.chosen[HARD_COUNT];
+  h.m = hard_row_of(h.tangents, h.chosen[HARD_COUNT]);
   for (int losses = 0; losses < 2; ++losses) {
     for (int i = 0; i < n->rows; ++i) {
       h.m += hard_joint_row(&h, &p, h.m, i, losses, ROW(q, world, n->nq));
@@ -481,8 +572,9 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
 KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                               GLOBAL const real *contacts, GLOBAL const int *items,
                               GLOBAL const int *slots, GLOBAL const int *chosen,
-                              GLOBAL const real *f, GLOBAL const int *status, int width,
-                              int in_world, GLOBAL real *out, int worlds)
+                              GLOBAL const real *numbers, GLOBAL const real *f,
+                              GLOBAL const int *status, int width, int in_world, GLOBAL real *out,
+                              int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
@@ -492,8 +584,10 @@ KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const real *re
   for (int k = 0; k < own[HARD_COUNT]; ++k) {
     const hard_place c = hard_place_at(contacts, items, own, k);
     GLOBAL real *to = ROW(out, world, width) + 3 * slots[c.of[ITEM_AT] + c.at];
+    real along[3];
+    hard_contact_along(n, numbers, f, world, k, along);
     for (int i = 0; i < 3; ++i) {
-      to[i] = ROW(f, world, n->hard_rows)[3 * k + i] / reals[WORLD_STEP];
+      to[i] = along[i] / reals[WORLD_STEP];
     }
     if (in_world) {
       vec3_r frame[3], force = make_r(lane_lit(R(0.0)), lane_lit(R(0.0)), lane_lit(R(0.0)));

@@ -30,17 +30,24 @@ static void hard_gather(const hard *h, const hard_adjoint *back, int k, GLOBAL c
   const hard_place at = hard_place_of(h, k);
   const int nv = h->s.n->nv;
   const real step = h->s.reals[WORLD_STEP];
+  const int first = hard_row_of(h->tangents, k);
   for (int i = 0; i < 3; ++i) {
-    const int row = 3 * k + i, class_ = classes[row];
-    const int open = class_ == LCP_SEPARATING || class_ == LCP_TIED;
-    const real x = back->x[row];
     in[HARD_AT + i][l] = at.row[(CONTACT_POINT + i) * at.plane];
     in[HARD_NORMAL + i][l] = at.side * at.row[(CONTACT_FRAME + i) * at.plane];
-    in[HARD_WORTH + i][l] = open ? R(0.0) : at.side * f[row] / step;
-    in[HARD_WORTH + 3 + i][l] = -at.side * step * x;
-    in[HARD_WORTH + 6 + i][l] = -at.side * x * (R(1.0) + h->bounce[row]);
+    in[HARD_WORTH + i][l] = in[HARD_WORTH + 3 + i][l] = in[HARD_WORTH + 6 + i][l] = R(0.0);
+  }
+  for (int i = 0; i <= h->tangents; ++i) {
+    const int row = first + i, class_ = classes[row];
+    const int open = class_ == LCP_SEPARATING || class_ == LCP_TIED;
+    const real x = back->x[row];
+    const real along[3] = {i ? R(0.0) : R(1.0), h->along[2 * row], h->along[2 * row + 1]};
+    for (int j = 0; j < 3; ++j) {
+      in[HARD_WORTH + j][l] += along[j] * (open ? R(0.0) : at.side * f[row] / step);
+      in[HARD_WORTH + 3 + j][l] -= along[j] * (at.side * step * x);
+      in[HARD_WORTH + 6 + j][l] -= along[j] * (at.side * x * (R(1.0) + h->bounce[row]));
+    }
     if (lcp_at_bound(classes, row)) {
-      const real slid = dot_n(nv, h->J + row * nv, y) * f[3 * k] / step;
+      const real slid = hard_share(h->tangents) * dot_n(nv, h->J + row * nv, y) * f[first] / step;
       *friction += class_ == LCP_UPPER ? slid : -slid;
     }
   }
@@ -51,10 +58,31 @@ static vec3_r lanes3(real in[3][LANES])
   return make_r(lane_load(in[0]), lane_load(in[1]), lane_load(in[2]));
 }
 
+// Adds to the parts of the velocity's twist what is asked of the direction of sliding, by which the
+// tangents turn. The angle phi of that direction has the cotangent
+//   sum over twists of worth_1 (t2 . u) - worth_2 (t1 . u),
+// and d phi = (u1 du2 - u2 du1) / (u1^2 + u2^2) of the velocity u.
+static void hard_sliding_adjoint(const adjoint_twists *t, vec3_r p, const vec3_r frame[3],
+                                 real in[HARD_ADJOINTS][LANES])
+{
+  lane phi = lane_lit(R(0.0)), u1 = phi, u2 = phi;
+  for (int z = 0; z < 3; ++z) {
+    const vec3_r u = twist_at(t->of[z], p);
+    u1 = dot3_r(frame[1], u);
+    u2 = dot3_r(frame[2], u);
+    phi += lane_load(in[HARD_WORTH + 3 * z + 1]) * u2 - lane_load(in[HARD_WORTH + 3 * z + 2]) * u1;
+  }
+  const lane square = u1 * u1 + u2 * u2; // of the last twist, the velocity
+  const lane by =
+    lane_select(square > lane_lit(HARD_TURNED * HARD_TURNED), phi / square, lane_lit(R(0.0)));
+  lane_store(lane_load(in[HARD_WORTH + 7]) - u2 * by, in[HARD_WORTH + 7]);
+  lane_store(lane_load(in[HARD_WORTH + 8]) + u1 * by, in[HARD_WORTH + 8]);
+}
+
 // Replaces the points and normals that were gathered by their cotangents, and adds the three
 // wrenches to `sums`.
-static void hard_contact_adjoint(const adjoint_twists *t, real in[HARD_ADJOINTS][LANES],
-                                 lane sums[18])
+static void hard_contact_adjoint(int tangents, const adjoint_twists *t,
+                                 real in[HARD_ADJOINTS][LANES], lane sums[18])
 {
   const lane zero = lane_lit(R(0.0));
   const vec3_r p = lanes3(in + HARD_AT), normal = lanes3(in + HARD_NORMAL);
@@ -62,6 +90,9 @@ static void hard_contact_adjoint(const adjoint_twists *t, real in[HARD_ADJOINTS]
   vec3_r p_bar = make_r(zero, zero, zero), row_bar[3] = {p_bar, p_bar, p_bar};
   vec3_r frame[3] = {scale3_r(normal, shrink), p_bar, p_bar};
   hard_tangents(frame[0], &frame[1], &frame[2]);
+  if (tangents > 2) {
+    hard_sliding_adjoint(t, p, frame, in);
+  }
   for (int z = 0; z < 3; ++z) {
     const vec3_r u = twist_at(t->of[z], p);
     const vec3_r turn = make_r(lane_lit(t->of[z][0]), lane_lit(t->of[z][1]), lane_lit(t->of[z][2]));
@@ -99,7 +130,8 @@ static void hard_scatter(const hard *h, const hard_adjoint *back, int k, int l,
     to[(BAR_P + i) * at.plane] = in[HARD_AT + i][l];
     to[(BAR_N + i) * at.plane] = in[HARD_NORMAL + i][l];
   }
-  to[BAR_D * at.plane] = back->x[3 * k] * h->slope[3 * k];
+  const int row = hard_row_of(h->tangents, k);
+  to[BAR_D * at.plane] = back->x[row] * h->slope[row];
 }
 
 // Finds the cotangents of all chosen contacts of an item, in `bars`, which holds zeros before, and
@@ -127,7 +159,7 @@ static void hard_pull_item(const hard *h, const hard_adjoint *back, int item, GL
       }
     }
     if (some) {
-      hard_contact_adjoint(t, in, sums);
+      hard_contact_adjoint(h->tangents, t, in, sums);
     }
     for (int l = 0; l < some; ++l) {
       hard_scatter(h, back, places[l], l, in, bars);

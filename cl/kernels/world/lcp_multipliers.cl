@@ -115,7 +115,7 @@ static void hard_pushed(const hard *h, const hard_adjoint *k, GLOBAL const real 
     GLOBAL real *w = k->pushed + j * nv;
     for (int i = 0; i < nv; ++i) {
       w[i] = h->Y[row * nv + i];
-      for (int t = row + 1; t < row + 3; ++t) {
+      for (int t = row + 1; t <= row + h->tangents; ++t) {
         w[i] += f[t] / f[row] * h->Y[t * nv + i];
       }
     }
@@ -191,7 +191,7 @@ static void hard_collision(const hard *h, const hard_adjoint *k, GLOBAL const re
     const int row = k->hits[i];
     GLOBAL const real *N = h->J + row * nv;
     const real speed = dot_n(nv, N, v), rate = (dot_n(nv, N, h->vector) - speed) / step;
-    const hard_contact contact = hard_contact_of(h, row / 3);
+    const hard_contact contact = hard_contact_of(h, row / (1 + h->tangents));
     real by[2][6];
     int moved[2];
     for (int side = 0; side < 2; ++side) {
@@ -359,7 +359,7 @@ ADJOINT_KERNEL void world_hard_elastic_adjoint(GLOBAL const world_sizes *n, GLOB
 // Adds what limits and friction losses of the problem ask of q and v, of the x of their rows.
 static void hard_rows_adjoint(const hard *h, GLOBAL const real *x, GLOBAL real *out)
 {
-  const int nv = h->s.n->nv, contacts = 3 * h->chosen[HARD_COUNT];
+  const int nv = h->s.n->nv, contacts = hard_row_of(h->tangents, h->chosen[HARD_COUNT]);
   for (int i = contacts; i < h->m; ++i) {
     GLOBAL const int *of = h->s.ints + h->s.n->at_rows + ROW_INTS * hard_table_row(h, i - contacts);
     const int dof = of[ROW_V];

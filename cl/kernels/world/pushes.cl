@@ -74,8 +74,9 @@ static void add_part(GLOBAL real *to, vec3_r x)
 KERNEL void world_hard_pushes(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                               GLOBAL const real *contacts, GLOBAL const int *items,
                               GLOBAL const int *list, GLOBAL const int *entries,
-                              GLOBAL const int *chosen, GLOBAL const real *f,
-                              GLOBAL const int *status, GLOBAL real *pushes, int worlds)
+                              GLOBAL const int *chosen, GLOBAL const real *numbers,
+                              GLOBAL const real *f, GLOBAL const int *status, GLOBAL real *pushes,
+                              int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
@@ -89,7 +90,8 @@ KERNEL void world_hard_pushes(GLOBAL const world_sizes *n, GLOBAL const real *re
   }
   for (int k = 0; k < own[HARD_COUNT]; ++k) {
     const hard_place c = hard_place_at(contacts, items, own, k);
-    GLOBAL const real *along = ROW(f, world, n->hard_rows) + 3 * k;
+    real along[3];
+    hard_contact_along(n, numbers, f, world, k, along);
     GLOBAL real *to = ROW(pushes, c.item, PUSH_REALS);
     vec3_r frame[3], force = make_r(lane_lit(R(0.0)), lane_lit(R(0.0)), lane_lit(R(0.0)));
     hard_frame(&c, frame);

@@ -18,15 +18,17 @@
 #define HARD_MARGIN 0.02
 #define HARD_MERGED 1e-3
 
-#define HARD_MOST 64 /* the most contacts of a world that may be chosen; each brings three rows */
+#define HARD_MOST                                                              \
+  64 /* the most contacts of a world that may be chosen; each brings a row for \
+        its normal, and for each tangent */
 
 /* ---- a scene's file ---- */
 
 static abut_status read(const json_file *f, const json_at *root, scene_def *s)
 {
-  static const char *const keys[] = {"error_reduction", "slop",         "correction",
-                                     "margin",          "limit_margin", "bounce",
-                                     "threshold",       "most",         "elastic"};
+  static const char *const keys[] = {"error_reduction", "slop",    "correction", "margin",
+                                     "limit_margin",    "bounce",  "threshold",  "most",
+                                     "elastic",         "tangents"};
   static const char *const words[] = {"none", "collision", "paper"};
   json_at at, list;
   hard_settings *h = &s->hard;
@@ -37,6 +39,7 @@ static abut_status read(const json_file *f, const json_at *root, scene_def *s)
                        .bounce = 0.05,
                        .threshold = 0.25,
                        .most = 16,
+                       .tangents = 2,
                        .elastic = HARD_COLLISION};
   if (!json_find(root, "lcp", &list)) {
     return ABUT_SUCCESS;
@@ -56,6 +59,11 @@ static abut_status read(const json_file *f, const json_at *root, scene_def *s)
   TRY(scene_number(f, &list, "threshold", bound_positive, &h->threshold));
   TRY(scene_count(f, &list, "most", 1, &h->most));
   TRY(scene_word(f, &list, "elastic", words, 3, &h->elastic));
+  TRY(scene_count(f, &list, "tangents", 2, &h->tangents));
+  if (h->tangents != 2 && h->tangents != 4 && h->tangents != 8) {
+    json_find(&list, "tangents", &at);
+    return json_fail(f, &at, "%d is not 2, 4 or 8", h->tangents);
+  }
   if (h->most > HARD_MOST) {
     json_find(&list, "most", &at);
     return json_fail(f, &at, "%d contacts of a world are more than %d", h->most, HARD_MOST);
@@ -86,7 +94,9 @@ static void own_sizes(const scene_def *s, size_t slots, world_sizes *out)
 {
   out->exact = s->exact_diagonal;
   out->hard = (size_t)s->hard.most < slots ? s->hard.most : (int)slots;
-  out->hard_rows = 3 * out->hard + out->rows + 1; /* one more, so that no buffer is empty */
+  out->tangents = s->hard.tangents;
+  out->hard_rows =
+    (1 + out->tangents) * out->hard + out->rows + 1; /* one more, so that no buffer is empty */
   out->elastic = s->hard.elastic;
 }
 
@@ -220,8 +230,9 @@ static abut_status put_forces(const stepping *s, size_t width)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_FORCES, s->count, 1, ARG_BUFFER(s->tables->head),
                 REALS(s), OF(s, WORLD_CONTACTS), OF(s, WORLD_ITEMS), OF(s, WORLD_SLOTS),
-                OF(s, HARD_CHOICE), OF(s, HARD_F), OF(s, OUT_STATUS), ARG_INT(width),
-                ARG_INT(s->call->in_world), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
+                OF(s, HARD_CHOICE), OF(s, HARD_NUMBERS), OF(s, HARD_F), OF(s, OUT_STATUS),
+                ARG_INT(width), ARG_INT(s->call->in_world), OF(s, OUT_MULTIPLIERS),
+                ARG_INT(s->count));
 }
 
 static abut_status forces(const stepping *s)
@@ -232,8 +243,8 @@ static abut_status forces(const stepping *s)
 static abut_status pushes(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_PUSHES, s->count, 1, ARG_BUFFER(s->tables->head),
-                REALS(s), ENTRIES(s), OF(s, HARD_CHOICE), OF(s, HARD_F), OF(s, OUT_STATUS),
-                OF(s, WORLD_PUSHES), ARG_INT(s->count));
+                REALS(s), ENTRIES(s), OF(s, HARD_CHOICE), OF(s, HARD_NUMBERS), OF(s, HARD_F),
+                OF(s, OUT_STATUS), OF(s, WORLD_PUSHES), ARG_INT(s->count));
 }
 
 const contact_law lcp_law = {
