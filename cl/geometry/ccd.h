@@ -54,10 +54,12 @@ enum {
   CCD_MESH_INTS
 };
 
-// Numbers: the largest |x| + |y| + |z| of a vertex, rounded up, then the vertices (vertices, 3),
-// and balls around groups, each a centre and a radius, rounded up.
+// Numbers: the largest |x| + |y| + |z| of a vertex, rounded up; the mesh's origin, which all places
+// are seen from; then the vertices (vertices, 3), and balls around groups, each a centre and a
+// radius, rounded up.
 #define CCD_MESH_SIZE 0
-#define CCD_MESH_POINTS 1
+#define CCD_MESH_ORIGIN 1
+#define CCD_MESH_POINTS 4
 #define CCD_BALL_REALS 4
 
 #define CCD_GROUP 16

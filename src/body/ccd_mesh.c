@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define BALL_SLACK 1e-6 /* of a radius */
+#define FAR_OFF 8.0     /* times its size: a mesh that is farther from 0 has an origin of its own */
 #define COOKIE 0xab071702u
 
 abut_ccd_mesh_def abut_default_ccd_mesh_def(void)
@@ -248,8 +249,25 @@ static int *part(const ccd_mesh *m, size_t which)
   return m->ints + m->ints[which];
 }
 
-/* Returns the largest |x| + |y| + |z| of the vertices, as they were given and as they are packed,
- * rounded up to the precision. */
+/* Finds the origin of a mesh's numbers, a number of the precision: 0, or the middle of a mesh that
+ * is so far from 0 that its vertices would be rounded many times more than its size asks for. */
+static void find_origin(ccd_mesh *m)
+{
+  double far = 0.0, size = 0.0;
+  for (size_t k = 0; k < 3; ++k) {
+    const double middle = 0.5 * m->info.lower[k] + 0.5 * m->info.upper[k];
+    m->origin[k] = m->numbers.size == sizeof(float) ? (double)(float)middle : middle;
+    far = fmax(far, fabs(middle));
+    size = fmax(size, m->info.upper[k] - m->info.lower[k]);
+  }
+  for (size_t k = 0; k < 3; ++k) {
+    m->origin[k] = far > FAR_OFF * size ? m->origin[k] : 0.0;
+    reals_set(&m->numbers, CCD_MESH_ORIGIN + k, m->origin[k]);
+  }
+}
+
+/* Returns the largest |x| + |y| + |z| of the vertices, seen from the origin, as they were given and
+ * as they are packed, rounded up to the precision. */
 static double find_size(const ccd_mesh *m)
 {
   const bool narrow = m->numbers.size == sizeof(float);
@@ -257,7 +275,7 @@ static double find_size(const ccd_mesh *m)
   for (size_t i = 0; i < m->info.vertices; ++i) {
     double given = 0.0, packed = 0.0;
     for (size_t k = 0; k < 3; ++k) {
-      const double x = fabs(m->vertices[3 * i + k]);
+      const double x = fabs(m->vertices[3 * i + k] - m->origin[k]);
       given += x;
       packed += narrow ? (double)(float)x : x;
     }
@@ -272,12 +290,14 @@ static void pack_vertices(ccd_mesh *m, uint32_t *order, uint32_t *rank)
 {
   const size_t count = m->info.vertices;
   int *ids = part(m, CCD_MESH_VERTEX_IDS);
+  find_origin(m);
   sort_in_space(m->vertices, count, CCD_GROUP, order);
   for (size_t i = 0; i < count; ++i) {
     rank[order[i]] = (uint32_t)i;
     ids[i] = (int)order[i];
     for (size_t k = 0; k < 3; ++k) {
-      reals_set(&m->numbers, CCD_MESH_POINTS + 3 * i + k, m->vertices[3 * (size_t)order[i] + k]);
+      reals_set(&m->numbers, CCD_MESH_POINTS + 3 * i + k,
+                m->vertices[3 * (size_t)order[i] + k] - m->origin[k]);
     }
   }
   reals_set(&m->numbers, CCD_MESH_SIZE, find_size(m));

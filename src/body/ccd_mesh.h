@@ -13,6 +13,7 @@ typedef struct ccd_mesh {
   context *context;
   abut_ccd_mesh_info info;
   double *vertices;    /* (info.vertices, 3) as they were given */
+  double origin[3];    /* from which `numbers` see them */
   uint32_t *triangles; /* (info.triangles, 3) none of which has a vertex twice */
   uint32_t *edges;     /* (info.edges, 2) unique, i < j, in lexicographic order */
   int *ints;

@@ -399,7 +399,7 @@ static void check_packed(abut_ccd_mesh made)
   for (size_t i = 0; i < vertices; ++i) {
     long double sum = 0.0L;
     for (size_t k = 0; k < 3; ++k) {
-      const double x = m->vertices[3 * i + k];
+      const double x = m->vertices[3 * i + k] - m->origin[k];
       const double got = real_at(m->numbers.data, precision, CCD_MESH_POINTS + 3 * at[i] + k);
       wrong += got != (size == 8 ? x : (double)(float)x);
       sum += (long double)fabs(x);
@@ -485,14 +485,15 @@ static void test_sorted(void)
   CHECK_OK(abut_destroy_ccd_mesh(again));
 }
 
-/* The size is never short: of numbers that float rounds down, of sums that double rounds down. */
+/* The size is never short: of numbers that float rounds down, of sums that double rounds down. The
+ * second vertex keeps the mesh's origin at 0. */
 static void test_size(void)
 {
   static const double cases[][3] = {{0.1, 0.2, 0.3},   {1e6, -1e6, 1e6}, {-1, 1e-17, -1e-17},
                                     {999999.96, 0, 0}, {1e-300, 0, 0},   {0, 0, 0}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    const double *vertex = cases[i];
-    const abut_ccd_mesh_def def = def_of(vertex, 1);
+    const double *vertex = cases[i], both[6] = {vertex[0], vertex[1], vertex[2], 0, 0, 0};
+    const abut_ccd_mesh_def def = def_of(both, 2);
     const abut_ccd_mesh made[2] = {make(wide, &def), make(narrow, &def)};
     for (size_t k = 0; k < 2; ++k) {
       const ccd_mesh *m = ccd_mesh_get(made[k]);
@@ -503,6 +504,32 @@ static void test_size(void)
       CHECK_OK(abut_destroy_ccd_mesh(made[k]));
     }
   }
+}
+
+/* A mesh that is far from 0 has an origin of its own, from which float holds its vertices to a
+ * share of their own size. */
+static void test_far_off(void)
+{
+  static const double at[3] = {1e5, -7e4, 3e4},
+                      near[12] = {0.1, 0.2, 0.3, -0.3, 0.1, 0.2, 0.2, -0.1, 0.1, 0.3, 0.3, -0.2};
+  double vertices[12];
+  for (size_t i = 0; i < 12; ++i) {
+    vertices[i] = near[i] + at[i % 3];
+  }
+  const abut_ccd_mesh_def def = def_of(vertices, 4);
+  const abut_ccd_mesh made = make(narrow, &def);
+  const ccd_mesh *m = ccd_mesh_get(made);
+  const int *ids = m->ints + m->ints[CCD_MESH_VERTEX_IDS];
+  for (size_t i = 0; i < 12; ++i) {
+    const double packed = real_at(m->numbers.data, ABUT_FLOAT32, CCD_MESH_POINTS + i);
+    const double origin = real_at(m->numbers.data, ABUT_FLOAT32, CCD_MESH_ORIGIN + i % 3);
+    const double given = vertices[3 * (size_t)ids[i / 3] + i % 3];
+    check(fabs(packed + origin - given) < 1e-7, "number %zu is off by %g", i,
+          packed + origin - given);
+  }
+  CHECK(real_at(m->numbers.data, ABUT_FLOAT32, CCD_MESH_SIZE) < 1.5);
+  check_packed(made);
+  CHECK_OK(abut_destroy_ccd_mesh(made));
 }
 
 /* On a device it lies once, and goes with the context. */
@@ -795,6 +822,7 @@ int main(int argc, char **argv)
   test_mixed();
   test_sorted();
   test_size();
+  test_far_off();
   test_bodies();
   test_bodies_without_faces();
   test_surfaces();

@@ -474,6 +474,59 @@ def test_bad_poses(context):
         assert np.isfinite(slopes).all() and not slopes[bad].any()
 
 
+def about(motion, center):
+    return {"motion": "arc", "center1": center, "center2": center} if motion == "arc" else {"motion": motion}
+
+
+FAR = np.array([1e5, -7e4, 3e4])
+
+
+@pytest.mark.parametrize("motion", ["linear", "arc"])
+@pytest.mark.parametrize("far", ["meshes", "poses", "turned meshes", "twisted meshes"])
+def test_far_from_the_origin(contexts, motion, far):
+    """In float32 a hit 100 km away is early by what rounding poses costs, and never late: against float64 of the same numbers."""
+    poses = thrown(40)
+    if far == "poses":
+        poses = [np.concatenate([p[:, :3] + FAR, p[:, 3:]], -1) for p in poses]
+    else:  # the meshes lie so far from what their poses place; turned, they swing about it by metres
+        turn = {"meshes": 0.0, "turned meshes": 1e-5, "twisted meshes": 1e-5}[far]
+        poses = [np.concatenate([p[:, :3], turn * abut.pose.log(p)[:, 3:]], -1) for p in poses]
+        poses = poses if far == "twisted meshes" else [abut.pose.exp(p) for p in poses]
+    poses = [p.astype(np.float32) for p in poses]
+    vertices, faces = unit_cube()
+    vertices = vertices + (0 if far == "poses" else FAR)
+    r = {}
+    for precision, context in contexts.items():
+        meshes = [abut.CcdMesh(vertices, faces, context=context)] * 2
+        r[precision] = abut.ccd(meshes, *poses, **about(motion, vertices.mean(0)))
+    hit = r["f64"].status == CcdStatus.HIT
+    assert hit.sum() > 15 and (r["f32"].toi <= r["f64"].toi * (1 + 1e-6)).all()
+    early = (r["f64"].toi - r["f32"].toi)[hit]
+    assert early.max() < (0.02 if far == "poses" else 2e-4), early.max()
+    off = np.abs(r["f32"].p1[hit] - r["f64"].p1[hit]).max(-1)
+    assert (off < (0.1 if far == "poses" else 0.03)).mean() > 0.9  # features that are parallel have several nearest points
+
+
+@pytest.mark.parametrize("motion", ["linear", "arc"])
+def test_gradients_of_meshes_with_an_origin_of_their_own(double, motion):
+    """A mesh that lies 100 m from what its pose places swings about that."""
+    vertices, faces = unit_cube()
+    off = 1e-3 * FAR
+    meshes = [abut.CcdMesh(vertices + off, faces, context=double)] * 2
+    poses = thrown(20, 5)
+    poses = [np.concatenate([p[:, :3] - abut.pose.to_matrix(p)[:, :3, :3] @ off, p[:, 3:]], -1) for p in poses]
+    options = {**about(motion, off), "separation": 0.05, "tolerance": 1e-13}
+    g = abut.ccd_gradient(abut.ccd(meshes, *poses, **options))
+    hit = g.status == CcdStatus.HIT
+    assert hit.sum() > 10
+    steps = np.random.default_rng(6).normal(size=(4, 20, 6)) * [1, 1, 1, 0.01, 0.01, 0.01]
+    ends = [abut.ccd(meshes, *(abut.pose.step(p, h * s, "aligned") for p, s in zip(poses, steps)), **options).toi
+            for h in (1e-5, -1e-5)]
+    wanted = (g.by1 * np.concatenate(steps[:2], -1)).sum(-1) + (g.by2 * np.concatenate(steps[2:], -1)).sum(-1)
+    good = np.abs((ends[0] - ends[1]) / 2e-5 - wanted) <= 1e-4 * (1 + np.abs(wanted))
+    assert good[hit].mean() > 0.85
+
+
 @pytest.mark.parametrize("motion", ["linear", "arc"])
 @pytest.mark.parametrize("width", [6, 7])
 def test_gradients(double, motion, width):

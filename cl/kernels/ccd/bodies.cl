@@ -267,30 +267,55 @@ static void ccd_pair_features(ccd_row *row, int kind)
   ccd_flush_kind(row);
 }
 
-// The error of a coordinate: rounding of rotations, of poses and of vertices, in units of u.
+// The error of a coordinate: rounding of rotations, of what is seen from the row's origin and of
+// vertices, in units of u.
 #if WIDE && !REAL_DOUBLE
 #define CCD_ROUNDINGS(width, arc) ((width) == 7 ? 8 : (arc) ? 64 : 32)
 #else
 #define CCD_ROUNDINGS(width, arc) ((void)(width), (arc) ? 64 : 32)
 #endif
 
+#define CCD_WIDE_ROUNDINGS 32 // of WIDE_EPSILON, where places are still as far away as they are
+
+// By what angle a rotation turns, at most, where its numbers are rounded ones, in units of u. The
+// numbers of a rotation about no axis are exact.
+static real ccd_turned_by_rounding(const wide *turn, int width)
+{
+  const int first = width == 7;
+  const wide v = wide_abs(turn[first]) + wide_abs(turn[first + 1]) + wide_abs(turn[first + 2]);
+  const wide square = v * v + turn[0] * turn[0];
+  return (real)(width == 7 ? (wide)4 * v * (v + wide_abs(turn[0])) / square : v);
+}
+
 static real ccd_placing_error(const ccd_row *row, int width, int arc)
 {
   real most = R(0.0), turns = R(0.0); // a twist's angle is rounded as a share of its turns
+  real off = R(0.0), whole = R(0.0);
   for (int side = 0; side < 2; ++side) {
     const ccd_side *s = &row->side[side];
-    wide far = (wide)0, centre = (wide)0;
+    real near = R(0.0), far = R(0.0), rounded = R(0.0), centre = R(0.0), own = R(0.0);
     for (int k = 0; k < 3; ++k) {
-      far = wide_max(far, wide_max(wide_abs(s->path.number[0][k]), wide_abs(s->path.number[1][k])));
-      centre += wide_abs(s->path.c[k]);
+      centre += (real)wide_abs(s->path.c[k]);
+      own += (real)wide_abs(s->path.o[k]);
     }
-    most = real_max(most, s->numbers[CCD_MESH_SIZE] + (real)centre + (real)far);
-    for (int e = 0; e < 2 && width == 6; ++e) {
-      const wide *turn = s->path.number[e] + 3;
-      turns = real_max(turns, (real)(wide_abs(turn[0]) + wide_abs(turn[1]) + wide_abs(turn[2])));
+    for (int e = 0; e < 2; ++e) {
+      const wide *number = s->path.number[e];
+      const vec3_w t = s->path.frame[e].t;
+      near = real_max(near, (real)wide_max(wide_abs(t.x), wide_max(wide_abs(t.y), wide_abs(t.z))));
+      far = real_max(far, (real)wide_max(wide_abs(number[0]),
+                                         wide_max(wide_abs(number[1]), wide_abs(number[2]))));
+      rounded = real_max(rounded, ccd_turned_by_rounding(number + 3, width));
+      turns =
+        width == 6
+          ? real_max(turns, (real)(wide_abs(number[3]) + wide_abs(number[4]) + wide_abs(number[5])))
+          : turns;
     }
+    most = real_max(most, s->numbers[CCD_MESH_SIZE] + centre + near);
+    off = real_max(off, far + rounded * own);
+    whole = real_max(whole, own + centre + far);
   }
-  return most * ((CCD_ROUNDINGS(width, arc) + 4 * turns) * CCD_U);
+  return most * ((CCD_ROUNDINGS(width, arc) + 4 * turns) * CCD_U) + off * (CCD_U * R(1.001)) +
+         whole * ((CCD_WIDE_ROUNDINGS + 4 * turns) * (real)WIDE_EPSILON);
 }
 
 typedef struct ccd_answers {
@@ -326,7 +351,7 @@ static void ccd_write_row(const ccd_answers *to, int at, const ccd_row *row)
     wide through[3];
     ccd_pierces(row, f->kind, feature, through);
     for (int k = 0; k < 3; ++k) {
-      ROW(to->p1, at, 3)[k] = ROW(to->p2, at, 3)[k] = (real)through[k];
+      ROW(to->p1, at, 3)[k] = ROW(to->p2, at, 3)[k] = (real)(through[k] + row->origin[k]);
     }
   } else if (some) {
     const int turned = f->kind == CCD_TRIANGLE_VERTEX;
@@ -339,8 +364,8 @@ static void ccd_write_row(const ccd_answers *to, int at, const ccd_row *row)
     }
     const ccd_touch touch = ccd_touch_of(&found.c, given);
     for (int k = 0; k < 3; ++k) {
-      ROW(to->p1, at, 3)[k] = (real)touch.p[turned][k];
-      ROW(to->p2, at, 3)[k] = (real)touch.p[!turned][k];
+      ROW(to->p1, at, 3)[k] = (real)(touch.p[turned][k] + row->origin[k]);
+      ROW(to->p2, at, 3)[k] = (real)(touch.p[!turned][k] + row->origin[k]);
       ROW(to->n, at, 3)[k] = sign * (real)touch.n[k];
     }
   }
@@ -446,10 +471,11 @@ KERNEL void ccd_bodies(GLOBAL const int *ints1, GLOBAL const real *numbers1,
   row.queue = row.places + plane;
   for (int at = worker; worker < workers && at < count; at += workers) {
     GLOBAL const real *centres = settings + CCD_BODIES_CENTRES;
-    ccd_set_path(&row.side[0].path, ROW(from1, at, width), ROW(to1, at, width), width, arc,
-                 centres);
+    ccd_set_path(&row.side[0].path, ROW(from1, at, width), ROW(to1, at, width), width, arc, centres,
+                 numbers1);
     ccd_set_path(&row.side[1].path, ROW(from2, at, width), ROW(to2, at, width), width, arc,
-                 centres + 3);
+                 centres + 3, numbers2);
+    ccd_set_origin(&row.side[0].path, &row.side[1].path, row.origin);
     ccd_solve_row(&row, width, arc);
     ccd_write_row(&answers, at, &row);
   }

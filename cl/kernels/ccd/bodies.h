@@ -18,6 +18,7 @@ typedef struct ccd_first {
 typedef struct ccd_row {
   ccd_side side[2];
   real separation, keep, tolerance, error, margin;
+  real origin[3];  // of all places, in the world
   wide axes[3][3]; // of boxes; the last one is the way of the meshes against each other
   real horizon;    // the time up to which boxes reach: nothing later than the first touch matters
   int most, candidates;

@@ -1,11 +1,12 @@
 // How a mesh gets from one pose to another, in wide numbers: straight for each vertex, or turning
 // evenly about its centre c, which goes straight: x(t) = exp(t hat phi) R0 (x - c) + (1 - t) m0 + t
-// m1, m = R c + p.
+// m1, m = R c + p. Vertices and c are seen from the mesh's origin o, and all places from the row's
+// origin, so that what is far away rounds no more than what is near.
 
 typedef struct ccd_path {
-  frame_w frame[2];  // at both ends
+  frame_w frame[2];  // at both ends, from the mesh's origin to the row's
   wide number[2][7]; // the poses' numbers
-  wide c[3], m[2][3];
+  wide o[3], c[3], m[2][3];
   wide axis[3], angle; // phi = angle axis
   int arc, good;
 } ccd_path;
@@ -71,18 +72,31 @@ static void ccd_set_turn(ccd_path *p, int width)
   }
 }
 
-static void ccd_move(const frame_w *f, const wide x[3], wide to[3])
+static void ccd_rotate(const frame_w *f, const wide x[3], wide to[3])
 {
   for (int i = 0; i < 3; ++i) {
     to[i] = f->m[3 * i] * x[0] + f->m[3 * i + 1] * x[1] + f->m[3 * i + 2] * x[2];
   }
+}
+
+static void ccd_move(const frame_w *f, const wide x[3], wide to[3])
+{
+  ccd_rotate(f, x, to);
   to[0] += f->t.x;
   to[1] += f->t.y;
   to[2] += f->t.z;
 }
 
+static void ccd_shift(vec3_w *t, const wide by[3])
+{
+  t->x += by[0];
+  t->y += by[1];
+  t->z += by[2];
+}
+
+// Sets the path of the mesh that has these numbers, with the world's origin for the row's.
 static void ccd_set_path(ccd_path *p, GLOBAL const real *from, GLOBAL const real *to, int width,
-                         int arc, GLOBAL const real *centre)
+                         int arc, GLOBAL const real *centre, GLOBAL const real *numbers)
 {
   const int good = ccd_read_pose(from, width, p->number[0]);
   p->good = ccd_read_pose(to, width, p->number[1]) && good;
@@ -94,12 +108,37 @@ static void ccd_set_path(ccd_path *p, GLOBAL const real *from, GLOBAL const real
     p->frame[e] = pose_frame_w(p->number[e], width);
   }
   for (int k = 0; k < 3; ++k) {
-    p->c[k] = arc ? (wide)centre[k] : (wide)0;
+    p->o[k] = (wide)numbers[CCD_MESH_ORIGIN + k];
+    p->c[k] = arc ? (wide)centre[k] - p->o[k] : (wide)0;
+  }
+  for (int e = 0; e < 2; ++e) {
+    wide at[3];
+    ccd_rotate(&p->frame[e], p->o, at);
+    ccd_shift(&p->frame[e].t, at);
   }
   if (arc) {
     ccd_set_turn(p, width);
-    ccd_move(&p->frame[0], p->c, p->m[0]);
-    ccd_move(&p->frame[1], p->c, p->m[1]);
+  }
+}
+
+// Moves the row's origin of both paths to where the first mesh begins, rounded; writes it. A path
+// that is not good moves nothing.
+static void ccd_set_origin(ccd_path *a, ccd_path *b, real origin[3])
+{
+  const vec3_w t = a->frame[0].t;
+  const int good = a->good && b->good;
+  wide back[3];
+  origin[0] = good ? (real)t.x : R(0.0);
+  origin[1] = good ? (real)t.y : R(0.0);
+  origin[2] = good ? (real)t.z : R(0.0);
+  for (int k = 0; k < 3; ++k) {
+    back[k] = -(wide)origin[k];
+  }
+  for (int e = 0; e < 2; ++e) {
+    ccd_shift(&a->frame[e].t, back);
+    ccd_shift(&b->frame[e].t, back);
+    ccd_move(&a->frame[e], a->c, a->m[e]);
+    ccd_move(&b->frame[e], b->c, b->m[e]);
   }
 }
 

@@ -50,19 +50,15 @@ static void ccd_turn_back(const wide axis[3], wide angle, const wide z[3], wide 
   }
 }
 
-static void ccd_rotate(const frame_w *f, const wide x[3], wide to[3])
-{
-  for (int i = 0; i < 3; ++i) {
-    to[i] = f->m[3 * i] * x[0] + f->m[3 * i + 1] * x[1] + f->m[3 * i + 2] * x[2];
-  }
-}
-
 // What n times the velocity of a body's point is, and n times its place's derivatives by (dx0, w0,
 // dx1, w1).
 static wide ccd_body_slopes(const ccd_path *p, wide t, const wide x[3], const wide n[3],
                             wide to[12])
 {
-  wide rate = (wide)0, arm[2][3], moment[2][3], velocity[3];
+  wide rate = (wide)0, arm[2][3], moment[2][3], velocity[3], from_pose[3];
+  for (int k = 0; k < 3; ++k) { // moments are about the origin that the pose places
+    from_pose[k] = p->o[k] + (p->arc ? p->c[k] : x[k]);
+  }
   if (p->arc) {
     wide y[3], z[3], mean[3], last[3], before[3], spin[3];
     const ccd_moment at = ccd_moment_at(p, t);
@@ -82,18 +78,17 @@ static wide ccd_body_slopes(const ccd_path *p, wide t, const wide x[3], const wi
       moment[1][k] = t * last[k];
     }
     for (int e = 0; e < 2; ++e) {
-      ccd_rotate(&p->frame[e], p->c, arm[e]);
+      ccd_rotate(&p->frame[e], from_pose, arm[e]);
       ccd_wide_cross(arm[e], n, z);
       ccd_add3(moment[e], z, e ? t : (wide)1 - t);
     }
   } else {
     for (int e = 0; e < 2; ++e) {
-      ccd_rotate(&p->frame[e], x, arm[e]);
+      ccd_rotate(&p->frame[e], from_pose, arm[e]);
       ccd_wide_cross(arm[e], n, moment[e]);
+      ccd_move(&p->frame[e], x, arm[e]);
     }
-    velocity[0] = arm[1][0] + p->frame[1].t.x - (arm[0][0] + p->frame[0].t.x);
-    velocity[1] = arm[1][1] + p->frame[1].t.y - (arm[0][1] + p->frame[0].t.y);
-    velocity[2] = arm[1][2] + p->frame[1].t.z - (arm[0][2] + p->frame[0].t.z);
+    ccd_wide_sub(arm[1], arm[0], velocity);
     for (int k = 0; k < 3; ++k) {
       moment[0][k] *= (wide)1 - t;
       moment[1][k] *= t;
@@ -155,9 +150,12 @@ ADJOINT_KERNEL void ccd_bodies_gradient(
   side[0] = ccd_side_of(ints1, numbers1);
   side[1] = ccd_side_of(ints2, numbers2);
   GLOBAL const real *centres = settings + CCD_BODIES_CENTRES;
-  ccd_set_path(&side[0].path, ROW(from1, row, width), ROW(to1, row, width), width, arc, centres);
-  ccd_set_path(&side[1].path, ROW(from2, row, width), ROW(to2, row, width), width, arc,
-               centres + 3);
+  real origin[3];
+  ccd_set_path(&side[0].path, ROW(from1, row, width), ROW(to1, row, width), width, arc, centres,
+               numbers1);
+  ccd_set_path(&side[1].path, ROW(from2, row, width), ROW(to2, row, width), width, arc, centres + 3,
+               numbers2);
+  ccd_set_origin(&side[0].path, &side[1].path, origin);
   wide by[2][12], factor = (wide)0;
   for (int i = 0; i < 12; ++i) {
     by[0][i] = by[1][i] = (wide)0;

@@ -24,7 +24,7 @@ static ccd_found ccd_find(const ccd_side side[2], int kind, const int feature[2]
       for (int k = 0; k < 3; ++k) {
         const wide moved = wide_max(wide_abs(s->path.number[0][k]), wide_abs(s->path.number[1][k]));
         x[k] = s->numbers[CCD_MESH_POINTS + 3 * corner[i] + k];
-        f.c.size = wide_max(f.c.size, wide_abs(x[k]) + moved);
+        f.c.size = wide_max(f.c.size, wide_abs(x[k]) + wide_abs(s->path.o[k]) + moved);
       }
       f.place[at] = corner[i];
       f.mesh[at] = which;
