@@ -527,9 +527,11 @@ typedef struct contact_layout {
 #define HARD_REALS(m, nv) (HARD_ALONG(m, nv) + 2 * (m))
 // The room that their derivatives take: what collisions in time add to dq'/d(q, u) and to dv'/d(q,
 // u), where u are the controls of moved links, (nv, nv + moved) each, three matrices (m, m), three
-// vectors of m, and for each row a vector of nv.
-#define HARD_ADJOINT(m, nv, moved) \
-  (2 * (nv) * ((nv) + (moved)) + 3 * (m) * (m) + 3 * (m) + (m) * (nv))
+// vectors of m, for each row a vector of nv, two vectors of m, and two of nv, which begin at
+// HARD_SHARES.
+#define HARD_SHARES(m, nv, moved) \
+  (2 * (nv) * ((nv) + (moved)) + 3 * (m) * (m) + 5 * (m) + (m) * (nv))
+#define HARD_ADJOINT(m, nv, moved) (HARD_SHARES(m, nv, moved) + 2 * (nv))
 
 // The numbers of a world in which descent may choose the classes (docs/dev/lcp-formulas.md, section
 // 9): the cotangents of the state and of the parameters with which the way back began, and the size

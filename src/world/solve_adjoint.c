@@ -151,6 +151,8 @@ abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times,
 
 abut_status tree_adjoint(const stepping *s, world_buffer acceleration)
 {
+  const contact_law *law = law_of(s->call);
+  TRY(law->tree_adjoint ? law->tree_adjoint(s) : ABUT_SUCCESS);
   TRY(LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT_START, world_blocks(s), 1, TABLES(s), REALS(s),
              OF(s, WORLD_V), OF(s, acceleration), OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s),
              OF(s, WORLD_ROW_ADJOINT), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),

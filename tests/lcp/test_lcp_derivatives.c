@@ -34,6 +34,8 @@ static const struct trial {
   {"rest", {1e-7, 1e-3}, 4, 2, 2, 0.1, true, 0.0},
   {"rest-polygon", {1e-7, 1e-3}, 4, 2, 2, 0.1, true, 0.0},
   {"slope", {1e-5, 0.05}, 4, 2, 3, 0.7, false, 0.0},
+  {"slope-polygon", {1e-5, 0.05}, 4, 2, 3, 0.7, false, 0.0},
+  {"spin", {1e-5, 0.2}, 4, 4, 3, 0.7, false, 0.0},
   {"feet-polygon", {1e-5, 0.1}, 4, 4, 5, 0.7, false, 0.0},
   {"tumble", {0.01, 1.0}, 4, 8, 12, 0.1, false, 0.0},
   {"tumble-polygon", {0.01, 1.0}, 4, 8, 12, 0.1, false, 0.0},

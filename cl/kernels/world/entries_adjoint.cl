@@ -28,16 +28,14 @@ static void back_one_add3(const back_one *k, int i, vec v)
   back_one_add(k, i + 2, lane_first(v.z));
 }
 
-// As wrench_adjoint, for the wrench `by` (moment, force) of one world.
+// As wrench_adjoint, for the wrench of one world.
 static void entry_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n,
-                                 int link, num sign, vec c, GLOBAL const real *by, vec turn,
-                                 int place)
+                                 int link, num sign, vec c, vec moment, vec of, vec turn, int place)
 {
   const vec r = FN(sub3)(c, one_get3(o, n->at_origin + 3 * link));
-  const vec force = FN(scale3)(real3(by + 3), sign);
-  const vec moment = FN(add3)(FN(scale3)(real3(by), sign), FN(cross3)(r, force));
+  const vec force = FN(scale3)(of, sign);
   const int at = link_adjoint(n, link);
-  back_one_add3(k, at + place, moment);
+  back_one_add3(k, at + place, FN(add3)(FN(scale3)(moment, sign), FN(cross3)(r, force)));
   back_one_add3(k, at + place + 3, force);
   back_one_add3(k, at + LINK_BACK_POSE + 3, FN(neg3)(FN(cross3)(force, turn)));
 }
@@ -77,12 +75,15 @@ static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const wo
       const num sign = n_lit(side ? R(-1.0) : R(1.0));
       GLOBAL const real *pose = back + (side ? BACK_POSE_B : BACK_POSE_A);
       // The tree's y is minus the multiplier.
-      entry_wrench_adjoint(o, k, n, link, n_neg(sign), c, back + BACK_MULTIPLIER,
+      entry_wrench_adjoint(o, k, n, link, n_neg(sign), c, real3(back + BACK_MULTIPLIER),
+                           real3(back + BACK_MULTIPLIER + 3),
                            back_one_get3(k, at + LINK_BACK_TWIST_Y), LINK_BACK_Y);
-      entry_wrench_adjoint(o, k, n, link, sign, c, back + BACK_ACCELERATION,
+      entry_wrench_adjoint(o, k, n, link, sign, c, real3(back + BACK_ACCELERATION),
+                           real3(back + BACK_ACCELERATION + 3),
                            back_one_get3(k, at + LINK_BACK_TWIST_Z), LINK_BACK_Z);
-      entry_wrench_adjoint(o, k, n, link, sign, c, back + BACK_VELOCITY,
-                           one_get3(o, n->at_velocity + 6 * link), LINK_BACK_V);
+      entry_wrench_adjoint(o, k, n, link, sign, c, real3(back + BACK_VELOCITY),
+                           real3(back + BACK_VELOCITY + 3), one_get3(o, n->at_velocity + 6 * link),
+                           LINK_BACK_V);
       back_one_add3(k, at + LINK_BACK_POSE, real3(pose));
       back_one_add3(k, at + LINK_BACK_POSE + 3, real3(pose + 3));
     }

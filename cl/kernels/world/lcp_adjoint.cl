@@ -16,11 +16,17 @@ static vec3_r hard_tangents_adjoint(vec3_r n, const vec3_r bar[3])
 
 // What is gathered of LANES contacts of a group: points as seen from its centre, normals, which are
 // not of length 1, and by what each of (n, t1, t2) is multiplied in the wrenches that belong to the
-// twists under the multiplier, the acceleration and the velocity, (3, 3).
+// twists under the multiplier, the acceleration, the velocity, by_loaded and by_freed, (5, 3).
+// Those of the last two go to links by themselves.
 #define HARD_AT 0
 #define HARD_NORMAL 3
 #define HARD_WORTH 6
-#define HARD_ADJOINTS 15
+#define HARD_ADJOINTS 21
+#define HARD_TWISTS 5
+
+typedef struct hard_twists {
+  real of[HARD_TWISTS][6];
+} hard_twists;
 
 // Gathers chosen contact k to lane l, and adds the cotangent of its friction to *friction.
 static void hard_gather(const hard *h, const hard_adjoint *back, int k, GLOBAL const real *f,
@@ -34,7 +40,9 @@ static void hard_gather(const hard *h, const hard_adjoint *back, int k, GLOBAL c
   for (int i = 0; i < 3; ++i) {
     in[HARD_AT + i][l] = at.row[(CONTACT_POINT + i) * at.plane];
     in[HARD_NORMAL + i][l] = at.side * at.row[(CONTACT_FRAME + i) * at.plane];
-    in[HARD_WORTH + i][l] = in[HARD_WORTH + 3 + i][l] = in[HARD_WORTH + 6 + i][l] = R(0.0);
+  }
+  for (int i = HARD_WORTH; i < HARD_ADJOINTS; ++i) {
+    in[i][l] = R(0.0);
   }
   for (int i = 0; i <= h->tangents; ++i) {
     const int row = first + i, class_ = classes[row];
@@ -45,10 +53,13 @@ static void hard_gather(const hard *h, const hard_adjoint *back, int k, GLOBAL c
       in[HARD_WORTH + j][l] += along[j] * (open ? R(0.0) : at.side * f[row] / step);
       in[HARD_WORTH + 3 + j][l] -= along[j] * (at.side * step * x);
       in[HARD_WORTH + 6 + j][l] -= along[j] * (at.side * x * (R(1.0) + h->bounce[row]));
+      in[HARD_WORTH + 9 + j][l] += along[j] * (at.side * back->freed[row]);
+      in[HARD_WORTH + 12 + j][l] += along[j] * (at.side * back->loaded[row]);
     }
     if (lcp_at_bound(classes, row)) {
-      const real slid = hard_share(h->tangents) * dot_n(nv, h->J + row * nv, y) * f[first] / step;
-      *friction += class_ == LCP_UPPER ? slid : -slid;
+      const real slid = dot_n(nv, h->J + row * nv, y) * f[first] / step +
+                        dot_n(nv, h->J + row * nv, back->by_loaded) * back->freed[first];
+      *friction += (class_ == LCP_UPPER ? slid : -slid) * hard_share(h->tangents);
     }
   }
 }
@@ -62,17 +73,18 @@ static vec3_r lanes3(real in[3][LANES])
 // tangents turn. The angle phi of that direction has the cotangent
 //   sum over twists of worth_1 (t2 . u) - worth_2 (t1 . u),
 // and d phi = (u1 du2 - u2 du1) / (u1^2 + u2^2) of the velocity u.
-static void hard_sliding_adjoint(const adjoint_twists *t, vec3_r p, const vec3_r frame[3],
+static void hard_sliding_adjoint(const hard_twists *t, vec3_r p, const vec3_r frame[3],
                                  real in[HARD_ADJOINTS][LANES])
 {
-  lane phi = lane_lit(R(0.0)), u1 = phi, u2 = phi;
-  for (int z = 0; z < 3; ++z) {
+  lane phi = lane_lit(R(0.0));
+  for (int z = 0; z < HARD_TWISTS; ++z) {
     const vec3_r u = twist_at(t->of[z], p);
-    u1 = dot3_r(frame[1], u);
-    u2 = dot3_r(frame[2], u);
-    phi += lane_load(in[HARD_WORTH + 3 * z + 1]) * u2 - lane_load(in[HARD_WORTH + 3 * z + 2]) * u1;
+    phi += lane_load(in[HARD_WORTH + 3 * z + 1]) * dot3_r(frame[2], u) -
+           lane_load(in[HARD_WORTH + 3 * z + 2]) * dot3_r(frame[1], u);
   }
-  const lane square = u1 * u1 + u2 * u2; // of the last twist, the velocity
+  const vec3_r velocity = twist_at(t->of[2], p);
+  const lane u1 = dot3_r(frame[1], velocity), u2 = dot3_r(frame[2], velocity),
+             square = u1 * u1 + u2 * u2;
   const lane by =
     lane_select(square > lane_lit(HARD_TURNED * HARD_TURNED), phi / square, lane_lit(R(0.0)));
   lane_store(lane_load(in[HARD_WORTH + 7]) - u2 * by, in[HARD_WORTH + 7]);
@@ -81,8 +93,8 @@ static void hard_sliding_adjoint(const adjoint_twists *t, vec3_r p, const vec3_r
 
 // Replaces the points and normals that were gathered by their cotangents, and adds the three
 // wrenches to `sums`.
-static void hard_contact_adjoint(int tangents, const adjoint_twists *t,
-                                 real in[HARD_ADJOINTS][LANES], lane sums[18])
+static void hard_contact_adjoint(int tangents, const hard_twists *t, real in[HARD_ADJOINTS][LANES],
+                                 lane sums[18])
 {
   const lane zero = lane_lit(R(0.0));
   const vec3_r p = lanes3(in + HARD_AT), normal = lanes3(in + HARD_NORMAL);
@@ -93,7 +105,7 @@ static void hard_contact_adjoint(int tangents, const adjoint_twists *t,
   if (tangents > 2) {
     hard_sliding_adjoint(t, p, frame, in);
   }
-  for (int z = 0; z < 3; ++z) {
+  for (int z = 0; z < HARD_TWISTS; ++z) {
     const vec3_r u = twist_at(t->of[z], p);
     const vec3_r turn = make_r(lane_lit(t->of[z][0]), lane_lit(t->of[z][1]), lane_lit(t->of[z][2]));
     vec3_r push = make_r(zero, zero, zero);
@@ -104,7 +116,7 @@ static void hard_contact_adjoint(int tangents, const adjoint_twists *t,
     }
     lane w[6];
     row_wrench(p, push, w);
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; z < 3 && i < 6; ++i) {
       sums[6 * z + i] += w[i];
     }
     p_bar = add3_r(p_bar, cross3_r(push, turn));
@@ -137,7 +149,7 @@ static void hard_scatter(const hard *h, const hard_adjoint *back, int k, int l,
 // Finds the cotangents of all chosen contacts of an item, in `bars`, which holds zeros before, and
 // those of its group, to `to` (GROUP_ADJOINT). f, classes and y are those of its world.
 static void hard_pull_item(const hard *h, const hard_adjoint *back, int item, GLOBAL const real *f,
-                           GLOBAL const int *classes, GLOBAL const real *y, const adjoint_twists *t,
+                           GLOBAL const int *classes, GLOBAL const real *y, const hard_twists *t,
                            GLOBAL real *bars, GLOBAL real *to)
 {
   const int chosen = h->chosen[HARD_COUNT];
@@ -195,7 +207,7 @@ ADJOINT_KERNEL void world_hard_contacts_adjoint(
   const newton_group g = bare_group(&s, item);
   GLOBAL real *to = ROW(group_adjoint, at + item, GROUP_ADJOINT),
               *rows = ROW(bars, g.item[ITEM_AT], BAR_PLANES);
-  adjoint_twists t;
+  hard_twists t;
   for (int i = 0; i < BAR_PLANES; ++i) {
     for (int j = 0; j < g.count; ++j) {
       rows[i * g.plane + j] = R(0.0);
@@ -204,6 +216,8 @@ ADJOINT_KERNEL void world_hard_contacts_adjoint(
   group_twist(&s, &g, ROW(y, world, nv), t.of[0]);
   group_twist(&s, &g, ROW(acceleration, world, nv), t.of[1]);
   group_twist(&s, &g, ROW(v, world, nv), t.of[2]);
+  group_twist(&s, &g, k.by_loaded, t.of[3]);
+  group_twist(&s, &g, k.by_freed, t.of[4]);
   if (good[world]) {
     hard_pull_item(&h, &k, item, ROW(f, world, h.most), ROW(classes, world, h.most),
                    ROW(y, world, nv), &t, rows, to);
@@ -211,5 +225,102 @@ ADJOINT_KERNEL void world_hard_contacts_adjoint(
   }
   for (int i = 0; i < GROUP_ADJOINT; ++i) {
     to[i] = R(0.0);
+  }
+}
+
+// ---- how contacts share ----
+//
+// Three kernels add h' dQ g to the reverse pass, but for what contacts' points and normals take of
+// it: docs/dev/lcp-formulas.md, section 6. They come before world_tree_adjoint_start.
+
+// One work-item begins in a block of worlds, with -by_loaded' M by_freed of `back` (worlds,
+// HARD_ADJOINT).
+ADJOINT_KERNEL void world_hard_shares_start(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                            GLOBAL const real *reals, GLOBAL const real *parameters,
+                                            int shared, GLOBAL const real *back,
+                                            GLOBAL real *scratch, GLOBAL real *memory, int count)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  const int nv = n->nv, moved = n->nu - n->actuators;
+  const int width = HARD_ADJOINT(n->hard_rows, nv, moved),
+            at = HARD_SHARES(n->hard_rows, nv, moved);
+  if (b.first > b.last) {
+    return;
+  }
+  for (int i = 0; i < nv; ++i) {
+    block_put(&k, n->at_back_y + i, n_neg(row_get(&b, back, width, at + i)));
+    block_put(&k, n->at_back_z + i, row_get(&b, back, width, at + nv + i));
+  }
+  for (int i = n->actuators; i < n->nu; ++i) {
+    block_put(&k, n->at_back_u + i, n_lit(R(0.0)));
+  }
+  back_clear(&k, n);
+  back_twists(&b, &k, n, ints, n->at_back_y, LINK_BACK_TWIST_Y);
+  back_twists(&b, &k, n, ints, n->at_back_z, LINK_BACK_TWIST_Z);
+  for (int i = 0; i < n->links; ++i) {
+    mass_adjoint(&b, &k, n, reals, parameters, shared, i, 1);
+  }
+}
+
+// Takes the wrench of one number a row at a contact to the links of its group, as the cotangent of
+// a twist there.
+static void hard_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n,
+                                const hard_contact *c, const real along[3], num sign, int twist,
+                                int place)
+{
+  vec push = lit3(R(0.0), R(0.0), R(0.0));
+  for (int i = 0; i < 3; ++i) {
+    push = FN(mad3)(c->f[i], lane_lit(c->side * along[i]), push);
+  }
+  const vec moment = FN(cross3)(c->p, push);
+  const vec centre = one_get3(o, n->at_origin + 3 * group_centre(c->ints));
+  for (int side = 0; side < 2; ++side) {
+    const int link = c->ints[side ? GROUP_B : GROUP_A];
+    if (link >= 0) {
+      entry_wrench_adjoint(o, k, n, link, side ? n_neg(sign) : sign, centre, moment, push,
+                           back_one_get3(k, link_adjoint(n, link) + twist), place);
+    }
+  }
+}
+
+// One work-item adds what the rows of one world's contacts take.
+ADJOINT_KERNEL void world_hard_shares_contacts(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+  GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *items,
+  GLOBAL const int *list, GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *numbers,
+  GLOBAL int *chosen, GLOBAL int *parents, GLOBAL int *places, GLOBAL real *back,
+  GLOBAL const int *good, GLOBAL real *memory, int worlds)
+{
+  const int world = (int)get_global_id(0);
+  if (world >= worlds || !good[world]) {
+    return;
+  }
+  const newton s =
+    newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
+  const hard h = hard_of(&s, numbers, chosen, parents);
+  const hard_adjoint a = hard_back_of(&h, back, places);
+  const back_one k = back_one_at(memory, n, world);
+  for (int i = 0; i < h.chosen[HARD_COUNT]; ++i) {
+    const hard_contact c = hard_contact_of(&h, i);
+    const int row = hard_row_of(h.tangents, i);
+    real along[3];
+    hard_along_frame(h.tangents, a.freed + row, h.along + 2 * row, along);
+    // The tree's y is minus by_loaded.
+    hard_wrench_adjoint(&s.tree, &k, n, &c, along, n_lit(R(-1.0)), LINK_BACK_TWIST_Y, LINK_BACK_Y);
+    hard_along_frame(h.tangents, a.loaded + row, h.along + 2 * row, along);
+    hard_wrench_adjoint(&s.tree, &k, n, &c, along, n_lit(R(1.0)), LINK_BACK_TWIST_Z, LINK_BACK_Z);
+  }
+}
+
+// One work-item ends in a block of worlds: what links have is added to the cotangents of q.
+ADJOINT_KERNEL void world_hard_shares(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                      GLOBAL const real *v, GLOBAL real *scratch,
+                                      GLOBAL real *memory, int count)
+{
+  const world_block b = block_at(scratch, n, (int)get_global_id(0), count);
+  const world_block k = back_at(memory, n, (int)get_global_id(0), count);
+  if (b.first <= b.last) {
+    back_sweep(&b, &k, n, ints, n->at_back_y, n->at_back_z, v);
   }
 }

@@ -12,13 +12,16 @@
 // numbers, and as many as moved links have controls, which change the distance of bounces, too.
 // inverse, q and right are matrices by columns, `most` apart: the inverse of Q, Q itself, and right
 // sides. tau are the factor's coefficients, x is that of section 6, one of each row, room is
-// memory, and pushed (m, nv) is what the impulse of each bounce does to velocities. Of the lists,
-// hits are rows that bounce, and rest are clamping rows of contacts that do not.
+// memory, and pushed (m, nv) is what the impulse of each bounce does to velocities. freed (m) are
+// J~' g and loaded (m) h, one of each row, and by_freed and by_loaded (nv) are inv(M) times what
+// they push with: section 6, how contacts share. Of the lists, hits are rows that bounce, and rest
+// are clamping rows of contacts that do not.
 typedef struct hard_adjoint {
   int width;
   GLOBAL real *shift, *turn;
   GLOBAL real *inverse, *q, *right;
   GLOBAL real *tau, *x, *room, *pushed;
+  GLOBAL real *freed, *loaded, *by_freed, *by_loaded;
   GLOBAL int *hits, *clamping, *order, *rest;
 } hard_adjoint;
 
@@ -38,6 +41,10 @@ static hard_adjoint hard_back_of(const hard *h, GLOBAL real *back, GLOBAL int *p
   k.x = k.tau + m;
   k.room = k.x + m;
   k.pushed = k.room + m;
+  k.freed = k.pushed + m * nv;
+  k.loaded = k.freed + m;
+  k.by_loaded = k.loaded + m;
+  k.by_freed = k.by_loaded + nv;
   k.hits = lists;
   k.clamping = lists + m;
   k.order = lists + 2 * m;
@@ -369,6 +376,68 @@ static void hard_rows_adjoint(const hard *h, GLOBAL const real *x, GLOBAL real *
   }
 }
 
+// Adds up inv(M) J' of one number a row.
+static void hard_push(const hard *h, GLOBAL const real *of, GLOBAL real *out)
+{
+  for (int i = 0; i < h->s.n->nv; ++i) {
+    out[i] = R(0.0);
+    for (int row = 0; row < h->m; ++row) {
+      out[i] += of[row] * h->Y[row * h->s.n->nv + i];
+    }
+  }
+}
+
+// Makes numbers of clamping rows those of all rows: a row at its bound goes with its parent.
+static void hard_follow(const hard *h, GLOBAL const int *class_, GLOBAL const real *mu,
+                        GLOBAL real *of)
+{
+  for (int i = 0; i < h->m; ++i) {
+    const int normal = h->parents[1 + i];
+    if (class_[i] != LCP_CLAMPING) {
+      of[i] = R(0.0);
+    }
+    if (lcp_at_bound(class_, i) && normal >= 0 && class_[normal] == LCP_CLAMPING) {
+      of[i] = (class_[i] == LCP_UPPER ? mu[i] : -mu[i]) * of[normal];
+    }
+  }
+}
+
+// Fills freed, loaded and what they push with, of the first `count` numbers of room, J~ inv(M) b of
+// the clamping rows, over the step's length. Where `with` is 0 all are 0.
+static void hard_shares(const hard *h, const hard_adjoint *k, GLOBAL const int *class_,
+                        GLOBAL const real *mu, GLOBAL const real *f, int count, int with)
+{
+  const int nv = h->s.n->nv;
+  const real step = h->s.reals[WORLD_STEP];
+  for (int i = 0; i < h->m; ++i) {
+    k->freed[i] = k->loaded[i] = R(0.0);
+  }
+  for (int c = 0; c < count && with; ++c) {
+    k->freed[k->clamping[c]] = k->room[c] / step;
+  }
+  hard_follow(h, class_, mu, k->freed);
+  hard_push(h, k->freed, k->by_freed);
+  for (int c = 0; c < count && with; ++c) { // Q z, to be taken away as Q^+ Q z
+    k->room[c] = dot_n(nv, h->J + k->clamping[c] * nv, k->by_freed);
+  }
+  for (int c = 0; c < count && with; ++c) {
+    real sum = k->freed[k->clamping[c]];
+    for (int i = 0; i < count; ++i) {
+      sum -= k->inverse[(size_t)i * h->m + c] * k->room[i];
+    }
+    k->freed[k->clamping[c]] = sum;
+  }
+  hard_follow(h, class_, mu, k->freed);
+  hard_push(h, k->freed, k->by_freed);
+  for (int c = 0; c < count && with; ++c) {
+    k->room[c] = f[k->clamping[c]];
+  }
+  for (int c = 0; c < count && with; ++c) {
+    k->loaded[k->clamping[c]] = dot_n(count, k->inverse + (size_t)c * h->m, k->room);
+  }
+  hard_push(h, k->loaded, k->by_loaded);
+}
+
 // One work-item finds the multipliers of one world of the cotangent b (worlds, nv) of its
 // acceleration: y (worlds, nv) = inv(M) P' b, and in `back` x = Q^+' J~ inv(M) b / h, one of each
 // row (section 6). row_adjoint (worlds, ROW_ADJOINT, nv) gets what limits and friction losses ask
@@ -378,9 +447,10 @@ ADJOINT_KERNEL void world_hard_multipliers(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *items,
   GLOBAL const int *list, GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *numbers,
-  GLOBAL int *chosen, GLOBAL int *parents, GLOBAL const real *mu, GLOBAL const int *classes,
-  GLOBAL int *places, GLOBAL real *back, GLOBAL const int *good, GLOBAL const real *b,
-  GLOBAL const real *extra, int with_extra, GLOBAL real *y, GLOBAL real *row_adjoint, int worlds)
+  GLOBAL int *chosen, GLOBAL int *parents, GLOBAL const real *mu, GLOBAL const real *f,
+  GLOBAL const int *classes, GLOBAL const int *how, GLOBAL int *places, GLOBAL real *back,
+  GLOBAL const int *good, GLOBAL const real *b, GLOBAL const real *extra, int with_extra,
+  GLOBAL real *y, GLOBAL real *row_adjoint, int worlds)
 {
   const int world = (int)get_global_id(0), nv = n->nv;
   if (world >= worlds) {
@@ -397,6 +467,9 @@ ADJOINT_KERNEL void world_hard_multipliers(
     own[i] = good[world] && with_extra ? ROW(extra, world, nv + n->nu - n->actuators)[i] : R(0.0);
     own[nv + i] = own[2 * nv + i] = R(0.0);
     to[i] = good[world] ? ROW(b, world, nv)[i] : R(0.0);
+  }
+  for (int i = 0; i < nv; ++i) {
+    k.by_freed[i] = k.by_loaded[i] = R(0.0);
   }
   if (!good[world]) {
     return;
@@ -430,6 +503,8 @@ ADJOINT_KERNEL void world_hard_multipliers(
     }
   }
   hard_rows_adjoint(&h, k.x, own);
+  hard_shares(&h, &k, class_, ROW(mu, world, h.most), ROW(f, world, h.most), count,
+              how[world] != LCP_SQUEEZED);
 }
 
 // ---- classes that descent would choose ----

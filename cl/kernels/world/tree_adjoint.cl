@@ -500,7 +500,7 @@ ADJOINT_KERNEL void world_tree_adjoint_start(GLOBAL const world_sizes *n, GLOBAL
     block_add(&k, n->at_back_q + i, row_get(&b, row_adjoint, ROW_ADJOINT * nv, i));
     block_add(&k, n->at_back_v + i, row_get(&b, row_adjoint, ROW_ADJOINT * nv, nv + i));
   }
-  for (int i = n->actuators; i < n->nu; ++i) {
+  for (int i = n->actuators; i < n->nu && !n->hard; ++i) { // else world_hard_shares_start has begun
     block_put(&k, n->at_back_u + i, n_lit(R(0.0)));
   }
   back_clear(&k, n);

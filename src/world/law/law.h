@@ -172,6 +172,9 @@ struct contact_law {
   /* Of WORLD_ACCELERATION_BAR it makes WORLD_MULTIPLIERS, and of these WORLD_GROUP_ADJOINT and
    * WORLD_ROW_ADJOINT, after step_tree. */
   abut_status (*contacts_adjoint)(const stepping *s);
+  /* What else of contacts goes through the tree by a pass of its own, before the tree's. NULL:
+   * none. */
+  abut_status (*tree_adjoint)(const stepping *s);
 
   /* Fill WORLD_JACOBIAN, which acceleration_jacobian describes, for explicit and for implicit
    * steps. The second is needed where `integrators` has INTEGRATOR_IMPLICIT. */

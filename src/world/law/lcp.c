@@ -277,5 +277,6 @@ const contact_law lcp_law = {
   .basis_by_dof = true,
   .step_adjoint = lcp_step_adjoint,
   .contacts_adjoint = lcp_contacts_adjoint,
+  .tree_adjoint = lcp_tree_adjoint,
   .jacobian = lcp_jacobian,
 };

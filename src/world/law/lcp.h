@@ -54,6 +54,7 @@ bool is_escaping(const steps_call *c);
 /* ---- derivatives (lcp_adjoint.c) ---- */
 abut_status lcp_step_adjoint(const stepping *s, size_t step, bool is_there);
 abut_status lcp_contacts_adjoint(const stepping *s);
+abut_status lcp_tree_adjoint(const stepping *s);
 abut_status lcp_jacobian(const stepping *s, int stage, int stages);
 
 #endif

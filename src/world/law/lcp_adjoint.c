@@ -46,10 +46,10 @@ static abut_status add_moved(const stepping *s)
 static abut_status multipliers(const stepping *s, bool with_extra)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_MULTIPLIERS, s->count, 1, TABLES(s), REALS(s),
-                FOUND(s), HARD(s), OF(s, HARD_MU), OF(s, classes_of(s)), OF(s, HARD_PLACES),
-                OF(s, WORLD_KEPT), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR),
-                OF(s, HARD_EXTRA), ARG_INT(with_extra), OF(s, WORLD_MULTIPLIERS),
-                OF(s, WORLD_ROW_ADJOINT), ARG_INT(s->count));
+                FOUND(s), HARD(s), OF(s, HARD_MU), OF(s, HARD_F), OF(s, classes_of(s)),
+                OF(s, HARD_HOW), OF(s, HARD_PLACES), OF(s, WORLD_KEPT), OF(s, WORLD_GOOD),
+                OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_EXTRA), ARG_INT(with_extra),
+                OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_ROW_ADJOINT), ARG_INT(s->count));
 }
 
 /* Makes the cotangents of a wave's contacts and of their groups. */
@@ -61,6 +61,18 @@ static abut_status pull(const stepping *s, const item_wave *w, size_t number, co
                 OF(s, HARD_F), OF(s, classes_of(s)), OF(s, HARD_PLACES), OF(s, WORLD_KEPT),
                 OF(s, WORLD_GOOD), OF(s, WORLD_MULTIPLIERS), ARG_INT(w->rows.first),
                 OF(s, WORLD_BARS), ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(w->rows.count));
+}
+
+abut_status lcp_tree_adjoint(const stepping *s)
+{
+  TRY(LAUNCH(s->device, KERNEL_WORLD_HARD_SHARES_START, world_blocks(s), 1, TABLES(s), REALS(s),
+             PARAMETERS_OF(s), OF(s, WORLD_KEPT), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
+             ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_HARD_SHARES_CONTACTS, s->count, 1, TABLES(s), REALS(s),
+             FOUND(s), HARD(s), OF(s, HARD_PLACES), OF(s, WORLD_KEPT), OF(s, WORLD_GOOD),
+             OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
+  return LAUNCH(s->device, KERNEL_WORLD_HARD_SHARES, world_blocks(s), 1, TABLES(s), OF(s, WORLD_V),
+                OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT), ARG_INT(s->count));
 }
 
 /* ---- classes that descent would choose ---- */
