@@ -100,8 +100,15 @@ ABUT_API abut_status abut_write_remeshed(const char *path, const char *from,
 /* Reads smoothing.json. Every key must be there but floor, which is 0 without; and no other. */
 ABUT_API abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing);
 
-/* The same of such a file's text, of `count` bytes, in memory. `name` stands for the file in
- * errors. */
+/* Reads a smoothing.json that may leave keys out. What it leaves out is as abut_fit_smoothing has
+ * it for two bodies, or as abut_fit_edge_pairs has it where the file says "edge_contacts": "pairs".
+ * A file that has every key but floor needs no fit: floor is then 0. Errors: also those of the fit.
+ */
+ABUT_API abut_status abut_load_fitted_smoothing(const char *path, abut_body body1, abut_body body2,
+                                                abut_smoothing *smoothing);
+
+/* The same as abut_load_smoothing of a file's text, of `count` bytes, in memory. `name` stands for
+ * the file in errors. */
 ABUT_API abut_status abut_parse_smoothing(const char *name, const char *text, size_t count,
                                           abut_smoothing *smoothing);
 

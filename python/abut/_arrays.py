@@ -32,8 +32,10 @@ def foreign(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]
 
 def real_array(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
     """Numbers as an array of the context's precision, each row behind the other."""
-    if type(value) is np.ndarray:
-        array = value
+    if isinstance(value, np.ma.MaskedArray):
+        raise ValueError(f"{name} is a masked array: fill it first")
+    if isinstance(value, np.ndarray):
+        array = np.asarray(value)  # also of a subclass, such as trimesh's
     elif hasattr(value, "__dlpack__"):
         array = foreign(value, dtype, name)
     else:

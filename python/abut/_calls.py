@@ -8,7 +8,10 @@ import numpy as np
 
 from abut import _forms
 from abut._arrays import Rows, check_names, copied, pointer, real_array
+from abut._body import Body
+from abut._ccd_mesh import CcdMesh
 from abut._context import Context, warn_of_failures
+from abut._drivers import warn
 from abut._native import check, ffi, lib
 from abut._pair import Pair
 
@@ -177,6 +180,8 @@ def pair_rows(index: Array, lead: tuple[int, ...], count: int) -> np.ndarray[Any
 
 
 def _list_of(pairs: Any) -> tuple[Pair, ...]:
+    if isinstance(pairs, (Body, CcdMesh)):
+        raise TypeError("pair is one body: abut.Pair(a, b) makes a pair of two")
     try:
         listed = tuple(pairs)
     except TypeError:
@@ -272,8 +277,22 @@ def _at_once(pair: Pair, pose1: Any, pose2: Any, want: Sequence[str],
         if code < 0:
             check(code)
         warn_of_failures(pair.context, code)
+    if arrays[4].any():
+        warn_of_poses(arrays[4])
     arrays += _NONE
     return _new(Contacts, arrays)
+
+
+_REJECTED = {1: "are not finite", 2: "have a quaternion of length 0"}
+
+
+def warn_of_poses(status: np.ndarray[Any, Any]) -> None:
+    """A Python warning where poses are rejected: their rows are NaN."""
+    if status.any():
+        for bit, text in _REJECTED.items():
+            poses = np.flatnonzero(status & bit)
+            if len(poses):
+                warn(f"{len(poses)} of {status.size} poses {text}, the first has index {poses[0]}: their numbers are NaN")
 
 
 def _refuse_shared(out: Mapping[str, Any]) -> None:
@@ -284,7 +303,7 @@ def _refuse_shared(out: Mapping[str, Any]) -> None:
                 raise ValueError(f"out[{name!r}] and out[{other!r}] share memory")
 
 
-def contacts(pair: Pairs, pose1: Array, pose2: Array, *, want: Sequence[str] = OUTPUTS,
+def contacts(pair: Pairs, pose1: Array | None = None, pose2: Array | None = None, *, want: Sequence[str] = OUTPUTS,
              out: Mapping[str, Any] | None = None, index: Array | None = None) -> Contacts:
     """All contacts of every pose.
 
@@ -322,6 +341,7 @@ def contacts(pair: Pairs, pose1: Array, pose2: Array, *, want: Sequence[str] = O
     status = b.output((), out, "status", np.uint8)
     b.batch.status = ffi.from_buffer("uint8_t[]", status) if status.size else ffi.NULL
     b.done(lib.abut_contacts(b.owner, b.batch))
+    warn_of_poses(status)
     return Contacts(**made, status=status)
 
 
@@ -371,10 +391,12 @@ def reduce(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, grad: bool = F
         b.done(lib.abut_contacts(b.owner, b.batch))
         if nearest and kind == "minimum_distance":
             least = value
+        warn_of_poses(status)
         return Reduction(value, nearest=least, status=status)
     number = _reduction(kind)
     g1, g2, gradients = b.gradients()
     b.done(lib.abut_gradient(b.owner, SAME, b.batch, number, gradients))
+    warn_of_poses(status)
     return Reduction(value, g1, g2, least, status)
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from abut._arrays import Rows, check_names, pointer, real_array, typed_pointer
+from abut._body import Body
 from abut._calls import all_poses_of
 from abut._ccd_mesh import CcdMesh, whole_numbers
 from abut._closest import _group
@@ -88,6 +89,8 @@ def meshes_of(pair: Any) -> tuple[CcdMesh, CcdMesh]:
     """Two meshes of one context: those of a pair's bodies, which are made once, or as they are."""
     if isinstance(pair, Pair):
         return pair.ccd_meshes()
+    if isinstance(pair, (Body, CcdMesh)):
+        raise TypeError("pair is one body or mesh: give an abut.Pair, or two meshes as (one, two), before the poses")
     try:
         one, two = pair
     except (TypeError, ValueError):
@@ -185,7 +188,8 @@ def batch_settings(motion: str, center1: Any, center2: Any, separation: float, k
             "keep": keep, "tolerance": tolerance, "iterations_most": _count(iterations, "iterations")}
 
 
-def ccd(pair: Meshes, from1: Array | None, to1: Array | None, from2: Array | None, to2: Array | None, *,
+def ccd(pair: Meshes, from1: Array | None = None, to1: Array | None = None, from2: Array | None = None,
+        to2: Array | None = None, *,
         motion: str = "linear", center1: Any = (0.0, 0.0, 0.0), center2: Any = (0.0, 0.0, 0.0), separation: float = 0.0,
         keep: float = 0.0, tolerance: float = 0.0, iterations: int = 0) -> Ccd:
     """How far two meshes may go from one pose to another before they touch, at many poses; no answer is too late.
@@ -209,8 +213,8 @@ def ccd(pair: Meshes, from1: Array | None, to1: Array | None, from2: Array | Non
     Source: Li et al. 2021, Codimensional incremental potential contact, for the additive method; the certificate by
     separating directions is this project's own.
     """
-    settings = batch_settings(motion, center1, center2, separation, keep, tolerance, iterations)
     meshes, given = meshes_of(pair), (from1, to1, from2, to2)
+    settings = batch_settings(motion, center1, center2, separation, keep, tolerance, iterations)
     dtype = meshes[0].context.dtype
     poses = all_poses_of(given, POSES, dtype)
     check_widths(poses)

@@ -65,6 +65,8 @@ def load(self: Context, path: str | os.PathLike[str], *, cells: int = 0, vertice
     is suspicious about the mesh is warned about, and a body file whose mesh is not where
     its field is. Errors: abut.Error with file, line, cause.
     """
+    if hasattr(path, "vertices") and hasattr(path, "faces"):
+        raise TypeError(f"load takes a path, not a {type(path).__name__}: abut.body(mesh.vertices, mesh.faces) makes a body of a mesh")
     place, context = path_of(path), self.handle
     name = os.fsdecode(place)
     if name.endswith(".json"):

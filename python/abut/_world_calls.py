@@ -290,6 +290,9 @@ class Call:
             inputs.update(self._of_contacts(contacts))
         arrays = self._read(inputs)
         self.arrays = arrays
+        for name, least in (("friction", "1e-5"), ("stiffness", "1e-6")):  # springs refuse a world with such numbers by its status
+            if name in given and given[name] is not None and not scene.by_springs and (np.asarray(arrays[name]) < 0).any():
+                _drivers.warn(f"{name} has negative numbers, which count as {least}")
         self.worlds.count = self.rows.count
         self.worlds.steps = self.steps
         self.worlds.record = self.record = count_of("record", record, 0)

@@ -1,8 +1,10 @@
 """Worlds that move: scenes, their steps and derivatives, and steps along their positions."""
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -77,7 +79,8 @@ class Distances(NamedTuple):
 class Scene(Owner):
     """What worlds have in common: trees of links with bodies, joints, actuators, pairs that touch.
 
-    path      of a NAME.scene.json (docs/scenes.md); files that it names are found from its folder
+    path      of a NAME.scene.json (docs/scenes.md); files that it names are found from its folder. Or what such a file holds, as a
+              dict; files that it names are then found from the working directory, in which a file is made for the time of loading
     context   the devices that step its worlds; None takes abut.default_context()
     contact_model  "cone", "lcp" or "spring", in place of the scene's own; what of its own model the other has no
                    meaning for is left aside. None: its own
@@ -95,13 +98,24 @@ class Scene(Owner):
     parameters              columns of friction and of stiffness: the listed pairs, then the bodies that are in automatic
                             ones, by their numbers. What of automatic pairs is suspicious is warned about
     timestep                [s]
+    by_springs              whether contacts are springs
     """
 
     _destroy = lib.abut_destroy_scene
 
-    def __init__(self, path: str | os.PathLike[str], context: Context | None = None, *,
+    def __init__(self, path: str | os.PathLike[str] | Mapping[str, Any], context: Context | None = None, *,
                  contact_model: str | None = None, progress: Progress = None) -> None:
-        self._load(path, context, contact_model, str, progress)
+        if not isinstance(path, Mapping):
+            self._load(path, context, contact_model, str, progress)
+            return
+        # Names of bodies' files in a dict are seen from the working directory, and so is a file there.
+        file, place = tempfile.mkstemp(".scene.json", "abut-", os.curdir)
+        try:
+            with os.fdopen(file, "w") as to:
+                json.dump(path, to)
+            self._load(place, context, contact_model, lambda text: text.replace(place, "scene"), progress)
+        finally:
+            os.unlink(place)
 
     def _load(self, path: str | os.PathLike[str], context: Context | None, contact_model: str | None,
               renamed: Callable[[str], str], progress: Progress) -> None:
@@ -133,6 +147,7 @@ class Scene(Owner):
         self.moved: int = info.moved
         self.timestep: float = info.timestep
         self.parameters: int = info.parameters
+        self.by_springs: bool = info.by_springs
         self.kinds: int = info.kinds
         self.trees: int = info.trees
         self._starts: int = info.starts

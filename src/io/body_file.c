@@ -210,6 +210,10 @@ static abut_status read_root(const json_file *f, const json_at *root, body_file 
   for (size_t i = 0; i < FAMILY_COUNT; i++) {
     keys[OWN + i] = families[i]->key;
   }
+  json_at links;
+  if (json_find(root, "links", &links)) {
+    return json_fail(f, root, "a scene's file, where a body's is wanted");
+  }
   TRY(json_check_keys(f, root, keys, OWN + FAMILY_COUNT));
   TRY(read_texts(f, root, b));
   TRY(read_union(f, root, b));

@@ -396,6 +396,42 @@ abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing)
   return status;
 }
 
+/* Fits the coefficients that a file leaves out. Cones need edges on both sides: where the file
+ * leaves these out, cones are off unless it states them. */
+static abut_status fit_others(const abut_smoothing *own, uint64_t stated, abut_body body1,
+                              abut_body body2, abut_smoothing *out)
+{
+  abut_smoothing s = {.edge_contacts = ABUT_EDGES_FIELD, .edge_edge = true, .two_sided = true};
+  smoothing_copy_some(own, stated, &s);
+  TRY(s.edge_contacts == ABUT_EDGES_PAIRS ? abut_fit_edge_pairs(body1, body2, out)
+                                          : abut_fit_smoothing(body1, body2, out));
+  if (!s.edge_edge || !s.two_sided) {
+    out->cone_inner = out->cone_outer = out->cone_hold = out->cone_inset = 0.0;
+  }
+  smoothing_copy_some(own, stated, out);
+  return ABUT_SUCCESS;
+}
+
+abut_status abut_load_fitted_smoothing(const char *path, abut_body body1, abut_body body2,
+                                       abut_smoothing *smoothing)
+{
+  char *bytes = NULL;
+  size_t count = 0;
+  uint64_t stated = 0;
+  if (!path || !smoothing) {
+    return fail(ABUT_ERROR_ARGUMENT, "path or smoothing is NULL");
+  }
+  abut_smoothing own = abut_default_smoothing();
+  abut_status status = whole_file_read(path, &bytes, &count);
+  if (status == ABUT_SUCCESS) {
+    status = smoothing_parse_some(path, bytes, count, &own, &stated);
+  }
+  free(bytes);
+  TRY(status);
+  *smoothing = own;
+  return stated == UINT64_MAX ? ABUT_SUCCESS : fit_others(&own, stated, body1, body2, smoothing);
+}
+
 abut_status abut_parse_smoothing(const char *name, const char *text, size_t count,
                                  abut_smoothing *smoothing)
 {

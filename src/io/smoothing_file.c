@@ -346,6 +346,19 @@ void smoothing_copy_some(const abut_smoothing *from, uint64_t stated, abut_smoot
   }
 }
 
+abut_status smoothing_parse_some(const char *name, const char *bytes, size_t count,
+                                 abut_smoothing *out, uint64_t *stated)
+{
+  json_file f;
+  json_at root;
+  abut_status status = json_file_open(&f, name, bytes, count, &root);
+  if (status == ABUT_SUCCESS) {
+    status = smoothing_read_some(&f, &root, out, stated);
+  }
+  json_file_close(&f);
+  return status;
+}
+
 abut_status smoothing_parse(const char *name, const char *bytes, size_t count, abut_smoothing *out)
 {
   json_file f;

@@ -16,6 +16,11 @@ abut_status smoothing_read_some(const json_file *f, const json_at *at, abut_smoo
 /* Coefficients of those keys alone. */
 void smoothing_copy_some(const abut_smoothing *from, uint64_t stated, abut_smoothing *to);
 
+/* The keys of a file that may leave some out: those of *out, and which in *stated, as
+ * smoothing_read_some has them. */
+abut_status smoothing_parse_some(const char *name, const char *bytes, size_t count,
+                                 abut_smoothing *out, uint64_t *stated);
+
 /* All of a whole file. */
 abut_status smoothing_parse(const char *name, const char *bytes, size_t count, abut_smoothing *out);
 

@@ -210,7 +210,10 @@ static abut_status no_inertia(const tree *t, int dof, const char *why)
 {
   const motion *m = &t->dofs[dof];
   return scene_fail(t->s, (scene_place){"links", m->link, "joint", false, 0},
-                    "its degree of freedom %d %s: it needs mass or armature", m->of, why);
+                    "its degree of freedom %d %s: the link needs a density or an inertia beside "
+                    "its mass, or the joint an "
+                    "armature",
+                    m->of, why);
 }
 
 static abut_status make_matrix(tree *t)

@@ -230,6 +230,11 @@ static abut_status read_root(reader *r, const json_at *root)
                       .line_iterations = 30,
                       .line_tolerance = 1e-3,
                       .divergence = 1e6};
+  json_at at;
+  if (!json_find(root, "links", &at) &&
+      (json_find(root, "mesh", &at) || json_find(root, "surface", &at))) {
+    return json_fail(r->file, root, "a body's file: a scene has \"links\"");
+  }
   TRY(law_read_word(r, root));
   TRY(CHECK_KEYS(r->file, root, keys));
   TRY(read_settings(r, root));

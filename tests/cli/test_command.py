@@ -1,7 +1,9 @@
 """The command as a user meets it, but for derivatives: see support.py."""
 import itertools
+import json
 import math
 import os
+import pathlib
 import re
 import resource
 import shutil
@@ -394,12 +396,37 @@ def test_bench():
     wrong("none.csv: holds no poses", "bench --poses none.csv", dev=True)
 
 
+def test_smoothing_in_part():
+    """A file may leave coefficients out: they are fitted. Cones are off without edges on both sides."""
+    fitted = json.loads(run(0, f"contacts {POSES} -o fit.npz {ON} --show-smoothing").err.split("\n", 1)[1].rsplit("}", 1)[0] + "}")
+    for stated, others in (({"penetration": 0.002}, {}), ({"edge_edge": False}, {name: 0 for name in fitted if name.startswith("cone_")}),
+                           ({"edge_contacts": "pairs", "sort": 0.01}, None)):
+        pathlib.Path("some.json").write_text(json.dumps(stated))
+        said = run(0, f"contacts {POSES} -o some.npz {ON} --smoothing some.json --show-smoothing").err
+        got = json.loads(said[said.index("{"):said.rindex("}") + 1])
+        assert {name: got.get(name, "pairs") for name in stated} == stated  # pairs of edges are not written
+        if others is not None:
+            assert got == {**fitted, **others, **stated}
+    pathlib.Path("some.json").write_text('{"penetratio": 1}')
+    wrong("some.json:1: penetratio: no such key is known", f"contacts {POSES} -o no.npz {ON} --smoothing some.json")
+
+
+def test_files_of_another_kind():
+    pathlib.Path("ball.scene.json").write_text('{"links": []}')
+    pathlib.Path("ball.body.json").write_text('{"mesh": "cube.obj"}')
+    wrong("ball.body.json:1: a body's file: a scene has \"links\"", f"simulate ball.body.json --steps 1 -o no.npz {ON}")
+    wrong("ball.scene.json:1: a scene's file, where a body's is wanted", f"contacts ball.scene.json cube.body.json --poses poses.csv -o no.npz {ON}")
+
+
 def test_usage():
     usage("which command? devices, field, remesh, inspect, decompose, import, simulate, transition, rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, closest, ccd, render or view",
           "")
     usage("which command? gradcheck, bench or tune", "", dev=True)
     usage("there is no command `contacts`", "contacts", dev=True)
-    usage("there is no command `contact`", "contact cube.obj slab.obj")
+    usage("there is no command `contact`: is `contacts` meant?", "contact cube.obj slab.obj")
+    usage("there is no command `simulatd`: is `simulate` meant?", "simulatd cube.obj")
+    usage("there is no command `xyz`", "xyz cube.obj slab.obj")
+    usage("there is no command `" + 40 * "c" + "`", 40 * "c")
     usage("option --frobnicate is unknown or ambiguous", "contacts --frobnicate")
     usage("option --p is unknown or ambiguous", "contacts --p")
     usage("there is no option -x", "contacts -x")

@@ -509,6 +509,44 @@ def test_not_finite(pair):
 
 # ---- bodies ----
 
+class Tracked(np.ndarray):
+    """As trimesh's arrays are."""
+
+
+def test_arrays_of_a_subclass(pair):
+    poses = np.zeros((3, 6)).view(Tracked)
+    np.testing.assert_array_equal(abut.contacts(pair, np.zeros(6), poses).d, abut.contacts(pair, np.zeros(6), np.zeros((3, 6))).d)
+    with pytest.raises(ValueError, match="pose2 is a masked array: fill it first"):
+        abut.contacts(pair, np.zeros(6), np.ma.zeros((3, 6)))
+
+
+def test_calls_that_are_meant_otherwise(context, pair):
+    """A TypeError names the right call."""
+    body, mesh = pair.bodies[0], abut.CcdMesh.of_body(pair.bodies[0])
+
+    class Mesh:
+        vertices, faces = np.zeros((4, 3)), [[0, 1, 2]]
+
+    for call, text in ((lambda: context.load(Mesh()), r"abut\.body\(mesh\.vertices, mesh\.faces\)"),
+                       (lambda: abut.contacts(body, body), r"abut\.Pair\(a, b\)"), (lambda: abut.ccd(mesh, mesh), "two meshes as"),
+                       (lambda: abut.ccd(body, body), "two meshes as")):
+        with pytest.raises(TypeError, match=text):
+            call()
+
+
+def test_rejected_poses_are_warned_about(pair):
+    poses = np.zeros((4, 7))
+    poses[:, 3] = 1
+    poses[1, 0], poses[3, 3] = np.inf, 0
+    for call in (lambda: abut.contacts(pair, poses, poses), lambda: abut.reduce(pair, poses, poses, "distance"),
+                 lambda: abut.reduce(pair, poses, poses, "distance", grad=True)):
+        with pytest.warns(UserWarning) as caught:
+            call()
+        assert [str(w.message) for w in caught] == [
+            "1 of 4 poses are not finite, the first has index 1: their numbers are NaN",
+            "1 of 4 poses have a quaternion of length 0, the first has index 3: their numbers are NaN"]
+
+
 def tetrahedron():
     return (np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]]),
             [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])

@@ -823,3 +823,27 @@ def test_a_scene_that_says_nothing_of_pairs_warns(context, tmp_path):
         for said in ('"pairs": []', '"automatic": false', '"automatic": true'):
             path.write_text(f"{{{said}, {links}}}")
             abut.Scene(path, context)
+
+
+def test_scenes_of_a_dict(context, tmp_path, monkeypatch):
+    """What a scene's file holds, as a dict: the same scene; files that it names are found from the working directory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cube.obj").write_text("".join(f"v {x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)) +
+                                       "f 1 2 4 3\nf 5 7 8 6\nf 1 5 6 2\nf 3 4 8 7\nf 1 3 7 5\nf 2 6 8 4\n")
+    made = {"links": [{"bodies": [{"plane": [2, 2]}]},
+                      {"joint": {"type": "free"}, "position": [0, 0, 3], "density": 100, "bodies": [{"file": "cube.obj"}]}],
+            "pairs": [{"a": 1, "b": 0}]}
+    (tmp_path / "made.scene.json").write_text(json.dumps(made))
+    with abut.Scene(made, context) as one, abut.Scene("made.scene.json", context) as other:
+        ends = [s.step(s.start(), np.zeros(6), steps=3).q for s in (one, other)]
+    np.testing.assert_array_equal(*ends)
+    with pytest.raises(abut.Error, match=r"^scene:1: links\[0\]\.x: no such key is known"):
+        abut.Scene({"links": [{"x": 1}]}, context)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["cube.obj", "made.scene.json"]
+
+
+def test_negative_parameters_are_warned_about(context):
+    with abut.Scene(conftest.ROOT / "assets" / "drop.scene.json", context) as scene:
+        for name, least in (("friction", "1e-5"), ("stiffness", "1e-6")):
+            with pytest.warns(UserWarning, match=f"{name} has negative numbers, which count as {least}"):
+                scene.step(scene.start(), np.zeros(scene.nv), **{name: np.full(scene.parameters, -1.0)})

@@ -95,6 +95,48 @@ static const command *find_command(const program *p, const char *name)
   return NULL;
 }
 
+#define LONGEST 32 /* of commands whose names are compared */
+
+/* How many letters must be put in, taken out or changed to make one word of another; more than
+ * LONGEST where one of them is longer than that. */
+static size_t letters_apart(const char *a, const char *b)
+{
+  const size_t rows = strlen(a), columns = strlen(b);
+  size_t row[LONGEST + 1];
+  if (rows > LONGEST || columns > LONGEST) {
+    return LONGEST + 1;
+  }
+  for (size_t k = 0; k <= columns; ++k) {
+    row[k] = k;
+  }
+  for (size_t i = 1; i <= rows; ++i) {
+    size_t aslant = row[0];
+    row[0] = i;
+    for (size_t k = 1; k <= columns; ++k) {
+      const size_t changed = aslant + (a[i - 1] != b[k - 1]);
+      const size_t other = 1 + (row[k] < row[k - 1] ? row[k] : row[k - 1]);
+      aslant = row[k];
+      row[k] = changed < other ? changed : other;
+    }
+  }
+  return row[columns];
+}
+
+/* Returns the command that somebody who typed `name` may mean, or NULL. */
+static const command *nearest_command(const program *p, const char *name)
+{
+  const command *best = NULL;
+  size_t least = 3;
+  for (size_t i = 0; i < p->command_count; ++i) {
+    const size_t apart = letters_apart(p->commands[i].name, name);
+    if (apart < least && apart < strlen(name)) {
+      least = apart;
+      best = &p->commands[i];
+    }
+  }
+  return best;
+}
+
 static exit_code no_command(const program *p, const char *name)
 {
   for (const char *const *of = p->of_developers; of && *of; ++of) {
@@ -105,7 +147,9 @@ static exit_code no_command(const program *p, const char *name)
                          name);
     }
   }
-  return usage_error(NULL, "there is no command `%s`", name);
+  const command *near = nearest_command(p, name);
+  return near ? usage_error(NULL, "there is no command `%s`: is `%s` meant?", name, near->name)
+              : usage_error(NULL, "there is no command `%s`", name);
 }
 
 /* Only devices, and bodies to draw, may be given more than once, and keep all their words. The

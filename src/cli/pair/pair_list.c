@@ -133,13 +133,14 @@ static exit_code tell(pair_list *l, const session *s, const options *o)
 
 static exit_code create_pairs(pair_list *l, session *s, const options *o, const abut_body *bodies)
 {
-  const bool fitted = !o->value[OPTION_SMOOTHING];
-  if (!fitted) {
-    CLI_TRY(report_status(abut_load_smoothing(o->value[OPTION_SMOOTHING], &s->smoothing)));
-  }
+  const char *path = o->value[OPTION_SMOOTHING];
   for (size_t i = 0; i < l->files.count; ++i) {
-    abut_smoothing smoothing = s->smoothing;
-    if (fitted) {
+    abut_smoothing smoothing;
+    if (path) {
+      CLI_TRY(report_status(
+        abut_load_fitted_smoothing(path, bodies[2 * i], bodies[2 * i + 1], &smoothing)));
+      s->smoothing = smoothing;
+    } else {
       CLI_TRY(fit(l, i, bodies, &smoothing));
     }
     CLI_TRY(

@@ -449,7 +449,8 @@ exit_code session_smoothing(session *s, const options *o, bool tell)
 {
   const char *path = o->value[OPTION_SMOOTHING];
   if (path) {
-    CLI_TRY(report_status(abut_load_smoothing(path, &s->smoothing)));
+    CLI_TRY(
+      report_status(abut_load_fitted_smoothing(path, s->bodies[0], s->bodies[1], &s->smoothing)));
   } else {
     const abut_status fitted = abut_fit_smoothing(s->bodies[0], s->bodies[1], &s->smoothing);
     if (fitted != ABUT_SUCCESS) {
@@ -487,7 +488,8 @@ exit_code session_soft(session *s, const options *o)
   if (!o->value[OPTION_SOFT]) {
     return EXIT_GOOD;
   }
-  CLI_TRY(report_status(abut_load_smoothing(o->value[OPTION_SOFT], &s->soft_smoothing)));
+  CLI_TRY(report_status(abut_load_fitted_smoothing(o->value[OPTION_SOFT], s->bodies[0],
+                                                   s->bodies[1], &s->soft_smoothing)));
   return report_status(
     abut_create_pair(s->bodies[0], s->bodies[1], &s->soft_smoothing, &s->derivatives));
 }
