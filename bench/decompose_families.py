@@ -8,7 +8,7 @@ The first compares `--family sq` with `--family auto` of the command ABUT, and n
 second is the prototype:
 
 PROTOTYPE is the NumPy prototype that `abut decompose` was made after (decompose_reference.py), MESHES a folder with the meshes named in CASES. Neither
-is installed with abut, so that this repeats docs/decompose.md's section "Subtraction and polyhedra" only where both are. Samples, moves and tolerances are
+is installed with abut, so that this repeats the trials of docs/dev/decompose.md only where both are. Samples, moves and tolerances are
 the prototype's, but for fewer rounds and candidates, and fewer samples for the end, so that a row takes seconds to minutes of one core. Fields and
 normal equations are in C below, by the C compiler `cc`, since NumPy takes thirty times as long. Needs numpy, scipy, scikit-image, trimesh and libigl,
 and manifold3d for the parts that are made here. Lengths are shares of the mesh's diagonal.

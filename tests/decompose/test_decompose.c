@@ -1,8 +1,8 @@
 /* Whole decompositions: test_decompose WHAT FOLDER. WHAT is `small`: meshes of closed form, what is
  * promised of any, and refusals; `more` of these. Of the folder ABUT_SHARED, and 77 without it:
- * `files`, some of them damaged; MESH:K against the floors of docs/decompose.md; `again:MESH:K`,
- * the decomposed body's surface decomposed once more; `counts:MESH:K,K,...`; and `tables`, its
- * bodies by way of tables. FOLDER is for files. */
+ * `files`, some of them damaged; MESH:K against the floors of docs/dev/decompose.md;
+ * `again:MESH:K`, the decomposed body's surface decomposed once more; `counts:MESH:K,K,...`; and
+ * `tables`, its bodies by way of tables. FOLDER is for files. */
 #include "mesh/contact_mesh/zero_set.h"
 #include "support/check.h"
 #include "surface/shapes.h"
