@@ -6,7 +6,7 @@
 #include "mesh/contact_mesh/probe.h"
 
 /* Moves the points of a closed manifold onto the surface, then turns edges and moves points along
- * it while that lowers the cost (docs/inspect.md). fine: the same surface, fine. Box, area and
+ * it while that lowers the cost (docs/dev/remesh.md). fine: the same surface, fine. Box, area and
  * volume of the mesh are left as they were. */
 abut_status relax(probe *p, const surface *fine, size_t sweeps, surface *mesh);
 
