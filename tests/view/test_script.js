@@ -1,7 +1,7 @@
 /* The script of the page of `abut view`, without a browser: test_script.js PAGE.js PART.js...
  *
  * Each part by itself, and all of them joined, are JavaScript; joined, they begin without a constant that is not there yet.
- * What they read of bytes is what docs/view.md says lies there. */
+ * What they read of bytes is what docs/dev/view.md says lies there. */
 'use strict';
 const assert = require('node:assert'), fs = require('node:fs'), vm = require('node:vm'), zlib = require('node:zlib');
 const [joined, ...parts] = process.argv.slice(2), script = fs.readFileSync(joined, 'utf8');

@@ -42,7 +42,7 @@ function headOf(whole, fields) {
   return head;
 }
 
-/* Reads an answer of contacts (docs/view.md). */
+/* Reads an answer of contacts (docs/dev/view.md). */
 function contactsOf(asked, buffer) {
   const whole = new DataView(buffer), {count: [count], layout, flags: [flags], pushes: [pushes], end} = headOf(whole, WIRE.FRAME_WHOLES);
   const reals = fieldsOf(WIRE.FRAME_REALS, end, 8, at => whole.getFloat64(at, true)), {pose1, pose2, reduction} = asked.body;

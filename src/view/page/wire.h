@@ -1,7 +1,7 @@
 /* What goes over to the page of `abut view`: arrays within the page, and answers of its server
- * (docs/view.md). The order of what lies in them is stated here and nowhere else. C includes this
- * file, and tools/embed_page.py gives its numbers, texts and lists to the page's script as WIRE, by
- * their names without WIRE_. */
+ * (docs/dev/view.md). The order of what lies in them is stated here and nowhere else. C includes
+ * this file, and tools/embed_page.py gives its numbers, texts and lists to the page's script as
+ * WIRE, by their names without WIRE_. */
 #ifndef ABUT_VIEW_PAGE_WIRE_H
 #define ABUT_VIEW_PAGE_WIRE_H
 

@@ -1,5 +1,5 @@
 /* What the page of `abut view` asks its server: contacts of a frame, and by the page's own poses
- * and smoothing. docs/view.md has the requests and the answers. */
+ * and smoothing. docs/dev/view.md has the requests and the answers. */
 #ifndef ABUT_CLI_VIEW_LIVE_H
 #define ABUT_CLI_VIEW_LIVE_H
 

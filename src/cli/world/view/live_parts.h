@@ -1,4 +1,4 @@
-/* What answers to the page of `abut view` are made of: docs/view.md has the requests and the
+/* What answers to the page of `abut view` are made of: docs/dev/view.md has the requests and the
  * answers. */
 #ifndef ABUT_CLI_VIEW_LIVE_PARTS_H
 #define ABUT_CLI_VIEW_LIVE_PARTS_H
