@@ -128,7 +128,7 @@ typedef struct abut_feature_circle {
 } abut_feature_circle;
 
 /* Where the normal cones of a body's features come from. A feature makes no contact whose normal
- * lies far outside its cone, where cones are asked for (docs/bodies.md). */
+ * lies far outside its cone, where cones are asked for (docs/features.md). */
 typedef enum abut_cone_source {
   ABUT_CONES_OF_MESH = 0, /* the faces of the mesh, or a height field's ground; stated features
                              have the cones of the mesh's vertices and edges at their places.
@@ -198,7 +198,7 @@ ABUT_API abut_body_def abut_default_body_def(void);
  * lexicographic order.
  *
  * Features are the vertices and edges that are tested against another body's field
- * (docs/bodies.md). An edge with `from` above `to` is turned, and an arc's axis with it. Refused
+ * (docs/features.md). An edge with `from` above `to` is turned, and an arc's axis with it. Refused
  * are edges of one vertex, two edges with the same ends, radii below 0, and arcs whose ends do not
  * lie on one circle about the axis or are more than a quarter turn apart.
  *

@@ -181,7 +181,7 @@ def body(self: Context, vertices: Any = None, faces: Any = None, *, edges: Any =
 
 
 def height_field(self: Context, heights: Any, size: Sequence[float], base: float, *, step: int = 0) -> Body:
-    """A body of ground below z = h(x, y), with walls and a base: docs/bodies.md, Height fields.
+    """A body of ground below z = h(x, y), with walls and a base: docs/primitives.md, Height fields.
 
     heights (rows, columns) [m], the first row at y = -size[1], the first column at x = -size[0]
     size    half lengths along x and y [m]

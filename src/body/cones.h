@@ -1,5 +1,5 @@
 /* How the faces of a mesh meet at its edges, and the normal cones of edges and vertices that follow
- * from them (docs/bodies.md). */
+ * from them (docs/features.md). */
 #ifndef ABUT_BODY_CONES_H
 #define ABUT_BODY_CONES_H
 

@@ -1,5 +1,5 @@
 /* Features of a body: the vertices and edges by which it touches the field of another one, and
- * their normal cones (docs/bodies.md). */
+ * their normal cones (docs/features.md). */
 #ifndef ABUT_BODY_FEATURES_H
 #define ABUT_BODY_FEATURES_H
 

@@ -1,4 +1,4 @@
-/* Features and cones of the bodies that scenes describe by a word (docs/bodies.md). */
+/* Features and cones of the bodies that scenes describe by a word (docs/features.md). */
 #ifndef ABUT_SCENE_WORD_FEATURES_H
 #define ABUT_SCENE_WORD_FEATURES_H
 
