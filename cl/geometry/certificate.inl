@@ -1,5 +1,5 @@
-// The certificate of collision in time, on the generic number: docs/ccd.md. It is included once for
-// each kind of features (CCD_KIND) and of numbers, plain and doubled.
+// The certificate of collision in time, on the generic number: docs/dev/ccd-formulas.md. The file
+// is included once for each kind of features (CCD_KIND) and of numbers, plain and doubled.
 //
 // A vector n with n . V >= r |n| for all pairs' differences V = a_i - b_j shows that every point of
 // one feature is farther than r from every point of the other. n may be any vector: only the

@@ -13,7 +13,8 @@
  *   abut_ccd(meshes[0], meshes[1], &b);
  *
  * Time runs from 0 to 1 over the step that is asked about. Reals are of the context's precision, to
- * which numbers of double are rounded, and lengths in metres. docs/ccd.md has the method.
+ * which numbers of double are rounded, and lengths in metres. docs/dev/ccd-formulas.md has the
+ * method.
  *
  * Source: Li et al. 2021, Codimensional incremental potential contact, for the additive method; the
  * certificate by separating directions is this project's own.

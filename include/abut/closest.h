@@ -13,8 +13,8 @@
  * Poses, units and precision are those of <abut/manifold.h>: metres, reals in the context's
  * precision. g(n) = n . s2(-n) - n . s1(n), with s the shapes' support maps in the world, is a
  * lower bound of the signed distance for every unit n; d is its maximum, for shapes apart and
- * overlapping alike. n points from shape 1 to shape 2, and p2 = p1 + d n. docs/closest.md has the
- * formulas.
+ * overlapping alike. n points from shape 1 to shape 2, and p2 = p1 + d n.
+ * docs/dev/closest-formulas.md has the formulas.
  *
  * Source: Montaut et al. 2023, Differentiable collision detection: a randomized smoothing approach.
  */

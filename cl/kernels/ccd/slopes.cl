@@ -1,5 +1,6 @@
-// The derivative of two meshes' time of impact by their poses, at fixed r (docs/ccd.md). By the
-// envelope theorem the first pair's nearest points may be taken as fixed on their bodies.
+// The derivative of two meshes' time of impact by their poses, at fixed r
+// (docs/dev/ccd-formulas.md). By the envelope theorem the first pair's nearest points may be taken
+// as fixed on their bodies.
 
 static void ccd_add3(wide to[3], const wide a[3], wide by)
 {

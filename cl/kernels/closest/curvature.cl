@@ -1,6 +1,6 @@
 // Hessians of support maps along the normals of answers, which derivatives are made of
-// (docs/closest.md): of each shape in its own frame at the unit direction u, without its radius,
-// six numbers xx xy xz yy yz zz.
+// (docs/dev/closest-formulas.md): of each shape in its own frame at the unit direction u, without
+// its radius, six numbers xx xy xz yy yz zz.
 
 typedef struct closest_smooth {
   int method, level, samples;

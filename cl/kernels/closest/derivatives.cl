@@ -1,6 +1,7 @@
-// Derivatives of answers, from curvatures: docs/closest.md. Perturbations are world twists (tau,
-// phi) of each body about the origin that its pose places. With e = (rigid1 - rigid2) - H1 (phi1 x
-// n) - H2 (phi2 x n) and M = H1 + H2 + d on the plane normal to n,
+// Derivatives of answers, from curvatures: docs/dev/closest-formulas.md. Perturbations are world
+// twists (tau, phi) of each body about the origin that its pose places. With
+// e = (rigid1 - rigid2) - H1 (phi1 x n) - H2 (phi2 x n) and M = H1 + H2 + d on the plane normal to
+// n,
 //   dn = -M^-1 e, dp1 = rigid1 + H1 (dn - phi1 x n), dp2 = rigid2 - H2 (dn - phi2 x n),
 //   dd = n . (rigid2 - rigid1),
 // where rigid_i = tau_i + phi_i x (p_i - t_i). All matrices are symmetric, so that the way back has

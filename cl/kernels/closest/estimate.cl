@@ -1,6 +1,6 @@
-// Derivatives by queries alone (docs/closest.md): body 2 is moved, the query asked again, and what
-// changed times the step added up, (10, 6) a row: p1, p2, n, d by the twist of body 2. Moving both
-// bodies alike moves the answer with them, which gives body 1's.
+// Derivatives by queries only (docs/dev/closest-formulas.md): body 2 is moved, the query is asked
+// again, and the changes times the step are added up, (10, 6) a row: p1, p2, n, d by the twist of
+// body 2. Moving both bodies alike moves the answer with them, which gives the columns of body 1.
 
 typedef struct closest_step {
   vec3_r tau, phi; // how body 2 is moved
