@@ -1,11 +1,12 @@
 // A scene of moving links as the host lays it out and kernels read it: sizes, a table of ints and a
-// table of reals, and the layouts of what each world computes with. Formulas: docs/cone.md.
+// table of reals, and the layouts of what each world computes with. Formulas:
+// docs/dev/cone-formulas.md.
 #ifndef GEOMETRY_WORLD_H
 #define GEOMETRY_WORLD_H
 
 #include "geometry/joints.h"
 
-// Bits of a world's status; docs/cone.md, section 12, says when each is set.
+// Bits of a world's status; docs/dev/cone-formulas.md, section 12, says when each is set.
 #define WORLD_NOT_FINITE 1
 #define WORLD_DIVERGED 2
 #define WORLD_OVERFLOW 4
@@ -185,7 +186,8 @@ typedef struct world_sizes {
 #define ACTUATOR_GAIN 7 // beyond kp: the force is gain u + bias + kp (u - l) - kv l'
 #define ACTUATOR_BIAS 8
 #define ACTUATOR_REALS 9
-// A softness (docs/cone.md, section 8): K and B of the reference acceleration, then the impedance.
+// A softness (docs/dev/cone-formulas.md, section 8): K and B of the reference acceleration, then
+// the impedance.
 #define SOFT_K 0
 #define SOFT_B 1
 #define SOFT_D0 2

@@ -2,10 +2,10 @@
  * planners and rewards read of a state without a step (docs/queries.md).
  *
  * Arrays are rows of `count` worlds in host memory, in the precision of the scene's context.
- * Derivatives by positions are in their tangent space, q (+) d of docs/cone.md, section 2: nv
- * numbers a world, which abut_map_positions turns into those by the nq numbers of q. A world whose
- * positions are not finite, or have a quaternion of length 0, gets NaN and does not affect the
- * others. */
+ * Derivatives by positions are in their tangent space, q (+) d of docs/dev/cone-formulas.md,
+ * section 2: nv numbers a world, which abut_map_positions turns into those by the nq numbers of q.
+ * A world whose positions are not finite, or have a quaternion of length 0, gets NaN and does not
+ * affect the others. */
 #ifndef ABUT_KINEMATICS_H
 #define ABUT_KINEMATICS_H
 

@@ -1,7 +1,7 @@
 /* Worlds that move: trees of links with bodies, stepped on the devices of a context with MuJoCo's
  * soft contact law or with hard contacts, on smooth contacts, or with springs between point clouds.
- * docs/scenes.md has the format of scenes, docs/cone.md, docs/dev/lcp-formulas.md and
- * docs/spring.md the formulas, and what of them is not there yet.
+ * docs/scenes.md has the format of scenes, docs/dev/cone-formulas.md, docs/dev/lcp-formulas.md and
+ * docs/dev/spring-formulas.md the formulas, and docs/spring.md what of them is not there yet.
  *
  *   abut_scene scene;       abut_load_scene(context, "box.scene.json", &scene);
  *   abut_scene_info info;   abut_get_scene_info(scene, &info);
@@ -396,13 +396,13 @@ typedef struct abut_worlds {
                                                              rk4 that of the last stage, as
                                                              w_next), J' lambda */
   void *multipliers;    /* (count, C, 3), there too: the force of each contact on its owner
-                           along n, |n| t1 and |n| t2 of docs/cone.md, section 7 [N, for n of
-                           length 1], of hard ones the frame of docs/dev/lcp-formulas.md; of
-                           springs between clouds the force on body 1 in the world's axes, of
-                           each pair one; C: slots of all pairs, one pair behind the other
-                           (abut_scene_info.contacts), or contacts that are given. Not of a
-                           scene with automatic pairs, whose slots are too many:
-                           abut_find_contact_forces has these */
+                           along n, |n| t1 and |n| t2 [N, for n of length 1] as
+                           docs/dev/cone-formulas.md, section 7, has them, of hard ones the frame
+                           of docs/dev/lcp-formulas.md; of springs between clouds the force on
+                           body 1 in the world's axes, of each pair one; C: slots of all pairs,
+                           one pair behind the other (abut_scene_info.contacts), or contacts
+                           that are given. Not of a scene with automatic pairs, whose slots are
+                           too many: abut_find_contact_forces has these */
   void *link_forces;    /* (count, links, 6), there too: what contacts push each link with, all
                            together: a force [N], and its moment about the link's centre of mass
                            [N m], along the world's axes. 0 of a world that had stopped. Not of
@@ -443,8 +443,8 @@ ABUT_API abut_status abut_step_worlds(abut_scene scene, abut_worlds *worlds);
 /* ---- derivatives ---- */
 
 /* Cotangents of what steps give, and gradients by what they begin with, in the tangent space of q:
- * q (+) d of docs/cone.md, section 2, nv numbers. In the worlds' memory and the context's
- * precision; NULL: a cotangent of 0, a gradient that is not wanted. */
+ * q (+) d of docs/dev/cone-formulas.md, section 2, nv numbers. In the worlds' memory and the
+ * context's precision; NULL: a cotangent of 0, a gradient that is not wanted. */
 typedef struct abut_worlds_gradients {
   const void *state;        /* (count, 2 nv): of q, then v, after all steps */
   const void *record;       /* (count, steps / record, 2 nv): of the states that `record` keeps */
@@ -473,8 +473,8 @@ ABUT_API abut_worlds_gradients abut_default_worlds_gradients(void);
 /* The gradient of cotangents . (what abut_step_worlds gives), over all steps; what `worlds` wants
  * is written too. A world that has stopped has no derivatives: its gradients are 0. What a step
  * chooses (zones of the cone, limits, forces' limits, impacts within it) is held. Method: implicit
- * functions at the solver's solution; docs/cone.md, section 10, and of impacts docs/dynamics.md,
- * "Sweeping". Errors: those of abut_step_worlds. */
+ * functions at the solver's solution; docs/dev/cone-formulas.md, section 10, and of impacts
+ * docs/dynamics.md, "Sweeping". Errors: those of abut_step_worlds. */
 ABUT_API abut_status abut_vjp_worlds(abut_scene scene, abut_worlds *worlds,
                                      const abut_worlds_gradients *gradients);
 

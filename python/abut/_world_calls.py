@@ -122,7 +122,7 @@ class Step(NamedTuple):
     smooth        (..., nv) the acceleration without contacts, limits, friction loss and equalities
     acceleration  (..., nv)
     constraint    (..., nv) forces of contacts, limits, friction loss and equalities
-    multipliers   (..., C, 3) forces of contacts on their owners along n, |n| t1, |n| t2 of docs/cone.md,
+    multipliers   (..., C, 3) forces of contacts on their owners along n, |n| t1, |n| t2 of docs/dev/cone-formulas.md,
                   section 7 [N]; C slots of all pairs, one pair behind the other, or contacts that are given;
                   of springs the force on body 1 in the world's axes, one of each pair
     link_forces   (..., links, 6) what contacts push each link with: a force [N], and its moment about the link's centre

@@ -112,7 +112,7 @@ static void put_link(tree *t, size_t i)
 }
 
 /* Adds degree of freedom `of` of link i. Axes are given in the link, but for a free joint's
- * translations, which are along the world's (docs/cone.md, section 2). */
+ * translations, which are along the world's (docs/dev/cone-formulas.md, section 2). */
 static void add_dof(tree *t, size_t i, int of, bool turns, bool of_world, const double axis[3],
                     const double anchor[3])
 {
@@ -178,10 +178,10 @@ static movers movers_of(const tree *t, size_t link)
   return m;
 }
 
-/* Adds a link's J' I J to the mass matrix, with J (6, nv) and I of mass and inertia (docs/cone.md,
- * section 5). It also adds to t->scale[dof] the most that the link's inertia about that degree of
- * freedom could be, whatever its axis, so that what rounding leaves of an inertia of 0 is known by
- * its size. */
+/* Adds a link's J' I J to the mass matrix, with J (6, nv) and I of mass and inertia
+ * (docs/dev/cone-formulas.md, section 5). It also adds to t->scale[dof] the most that the link's
+ * inertia about that degree of freedom could be, whatever its axis, so that what rounding leaves of
+ * an inertia of 0 is known by its size. */
 static void add_link(tree *t, size_t i)
 {
   const mass *m = &t->turned[i];
@@ -408,7 +408,7 @@ static void find_places(const tree *t, const equality *e, double out[2][7])
 /* ---- weights of equalities ---- */
 
 /* A weight of links below this share of how easily the places move says nothing of them: a wheel
- * that turns about its centre of mass has none (docs/cone.md, section 8). */
+ * that turns about its centre of mass has none (docs/dev/cone-formulas.md, section 8). */
 #define WEAK_SHARE 1e-4
 
 /* Adds, times `sign`, what degrees of freedom that move a link do at q0 to the velocity of a point

@@ -1,5 +1,6 @@
 /* What follows from a scene alone and is the same for all its worlds: counts, masses, and inverse
- * weights, which say how easily links and joints move (docs/cone.md, sections 3 and 5). */
+ * weights, which say how easily links and joints move (docs/dev/cone-formulas.md, sections 3 and
+ * 5). */
 #ifndef ABUT_SCENE_CONSTANTS_H
 #define ABUT_SCENE_CONSTANTS_H
 

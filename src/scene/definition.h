@@ -1,6 +1,6 @@
-/* A scene as its file describes it (docs/cone.md, section 1): trees of links, what acts on them,
- * and the pairs of bodies that may touch. All worlds of a scene share it. SI units; quaternions are
- * w, x, y, z. */
+/* A scene as its file describes it (docs/dev/cone-formulas.md, section 1): trees of links, what
+ * acts on them, and the pairs of bodies that may touch. All worlds of a scene share it. SI units;
+ * quaternions are w, x, y, z. */
 #ifndef ABUT_SCENE_DEFINITION_H
 #define ABUT_SCENE_DEFINITION_H
 
@@ -35,9 +35,9 @@ typedef struct hard_settings {
                                                geometry/world.h */
 } hard_settings;
 
-/* How a row of the soft law gives way (docs/cone.md, section 8): solref is time constant and
- * damping ratio, or stiffness and damping with the sign changed; solimp is the impedance over
- * depth. */
+/* How a row of the soft law gives way (docs/dev/cone-formulas.md, section 8): solref is time
+ * constant and damping ratio, or stiffness and damping with the sign changed; solimp is the
+ * impedance over depth. */
 typedef struct softness {
   double solref[2], solimp[5];
 } softness;

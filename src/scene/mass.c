@@ -73,8 +73,8 @@ done:
 /* ---- integrals ---- */
 
 /* The volume and its first and second moments about a point, summed over the tetrahedra from that
- * point to each triangle of the mesh: V, b and S of docs/cone.md, section 3. A polygon is a fan of
- * triangles. */
+ * point to each triangle of the mesh: V, b and S of docs/dev/cone-formulas.md, section 3. A polygon
+ * is a fan of triangles. */
 typedef struct moments {
   double volume, first[3], second[3][3];
   double reach; /* from the point to the farthest corner along an axis */

@@ -10,10 +10,10 @@ typedef struct mass {
 } mass;
 
 /* Finds the mass of what a mesh's faces enclose, filled evenly with `density` [kg/m^3]:
- * docs/cone.md, section 3. Faces may run either way round. Several shells are the solid that a
- * field makes of them: each is turned outwards unless it is a cavity, and where they overlap it
- * counts once. Fails with ABUT_ERROR_BODY where an edge has not exactly one face on either side, or
- * nothing is enclosed. */
+ * docs/dev/cone-formulas.md, section 3. Faces may run either way round. Several shells are the
+ * solid that a field makes of them: each is turned outwards unless it is a cavity, and where they
+ * overlap it counts once. Fails with ABUT_ERROR_BODY where an edge has not exactly one face on
+ * either side, or nothing is enclosed. */
 abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out);
 
 /* Returns the mass where the body has moved, so that its point x is at R(quaternion) x + position.

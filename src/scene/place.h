@@ -1,5 +1,5 @@
-/* Where links and their bodies are (docs/cone.md, section 4). A place is seven numbers: a position,
- * and a quaternion (w, x, y, z) of length 1. */
+/* Where links and their bodies are (docs/dev/cone-formulas.md, section 4). A place is seven
+ * numbers: a position, and a quaternion (w, x, y, z) of length 1. */
 #ifndef ABUT_SCENE_PLACE_H
 #define ABUT_SCENE_PLACE_H
 

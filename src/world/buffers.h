@@ -120,7 +120,7 @@ enum {
                              `keeps_guess` */
   WORLD_STATE_BAR,        /* (2 nv) of q' and v', then in their place of q and v */
   WORLD_U_BAR,            /* (nu) */
-  WORLD_ACCELERATION_BAR, /* (nv) b of docs/cone.md, section 10 */
+  WORLD_ACCELERATION_BAR, /* (nv) b of docs/dev/cone-formulas.md, section 10 */
   WORLD_MULTIPLIERS,      /* (nv) y = H^-1 b there */
   WORLD_BARS,             /* (pool, BAR_PLANES) of each contact's p, d, n and activity */
   WORLD_GROUP_ADJOINT,    /* (items, GROUP_ADJOINT); springs have (worlds, groups, GROUP_ADJOINT) */

@@ -1,8 +1,8 @@
-/* Gradients of rollouts of worlds (docs/cone.md, section 10). A chunk runs forward once and keeps
- * the states at which segments begin. The reverse pass takes the segments from the last to the
- * first: it makes the states within a segment anew, equal to the bit, with RK4 also the stages of
- * its last steps, and then goes back through its steps. Only the last segment's are kept by the
- * forward run itself, since the reverse pass begins there. */
+/* Gradients of rollouts of worlds (docs/dev/cone-formulas.md, section 10). A chunk runs forward
+ * once and keeps the states at which segments begin. The reverse pass takes the segments from the
+ * last to the first: it makes the states within a segment anew, equal to the bit, with RK4 also the
+ * stages of its last steps, and then goes back through its steps. Only the last segment's are kept
+ * by the forward run itself, since the reverse pass begins there. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "world/law/law.h"

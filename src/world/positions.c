@@ -1,4 +1,4 @@
-/* Positions of worlds and their tangent space: docs/cone.md, section 2. */
+/* Positions of worlds and their tangent space: docs/dev/cone-formulas.md, section 2. */
 #include "world/loaded.h"
 
 #include "base/call_lock.h"

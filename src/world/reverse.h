@@ -6,10 +6,10 @@
 
 /* ---- derivatives ----
  *
- * A reverse pass goes through one solve at a time (docs/cone.md, section 10): from the cotangent of
- * its acceleration to multipliers, to contacts, through the manifold to the poses of links, and
- * through the tree to the state, controls and parameters. A Jacobian is one such pass for each
- * degree of freedom. */
+ * A reverse pass goes through one solve at a time (docs/dev/cone-formulas.md, section 10): from the
+ * cotangent of its acceleration to multipliers, to contacts, through the manifold to the poses of
+ * links, and through the tree to the state, controls and parameters. A Jacobian is one such pass
+ * for each degree of freedom. */
 
 /* How many numbers a state has that is kept: q, v and w, the last acceleration, one behind the
  * other. read_state and write_state copy one between three buffers and rows of `width` numbers, at

@@ -107,7 +107,8 @@ static void write_slides(char *to, size_t bytes)
 }
 
 /* A friction loss of 20 N could hold each slide's 10 N, but with its impedance d(0) = 0.9 it takes
- * only that share of the acceleration: a tenth of gravity is left (docs/cone.md, section 8). */
+ * only that share of the acceleration: a tenth of gravity is left (docs/dev/cone-formulas.md,
+ * section 8). */
 static abut_status fall(self_test *t, abut_scene scene)
 {
   static const double still[] = {0.0}, expected[] = {-0.01};

@@ -1,6 +1,6 @@
-/* The reverse pass of one solve (docs/cone.md, section 10): from the cotangent of its accelerations
- * to contacts, through the manifold to the poses of links, and through the tree to the state,
- * controls and parameters. */
+/* The reverse pass of one solve (docs/dev/cone-formulas.md, section 10): from the cotangent of its
+ * accelerations to contacts, through the manifold to the poses of links, and through the tree to
+ * the state, controls and parameters. */
 #include "base/error.h"
 #include "contact/active.h"
 #include "world/law/law.h"

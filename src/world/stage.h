@@ -159,12 +159,12 @@ abut_status step_controls(const stepping *s, size_t step);
 /* Fills WORLD_SCRATCH with the tree at a state, without mobilities. */
 abut_status place_worlds(const stepping *s, world_buffer q, world_buffer v);
 
-/* Fills WORLD_SCRATCH with the tree at a state (docs/cone.md, sections 4 to 6), with mobilities
- * where the law needs them, and then finds the contacts there. */
+/* Fills WORLD_SCRATCH with the tree at a state (docs/dev/cone-formulas.md, sections 4 to 6), with
+ * mobilities where the law needs them, and then finds the contacts there. */
 abut_status step_tree(const stepping *s, world_buffer q, world_buffer v);
 
 /* is_implicit: whether a step goes by v' = v + h (M - h df/dv)^-1 f (docs/spring.md, "Worlds").
- * is_rk4: whether it has four stages (docs/cone.md, section 11). */
+ * is_rk4: whether it has four stages (docs/dev/cone-formulas.md, section 11). */
 bool is_implicit(const steps_call *c);
 bool is_rk4(const steps_call *c);
 

@@ -8,7 +8,8 @@
 #include "world/law/law.h"
 #include <math.h>
 
-#define LEAST_DOUBLE 1e-12 /* activities up to this count as 0: docs/cone.md, section 7 */
+#define LEAST_DOUBLE \
+  1e-12 /* activities up to this count as 0: docs/dev/cone-formulas.md, section 7 */
 #define LEAST_FLOAT 1e-9
 
 /* Activities up to this are of no contact. Of given contacts all are taken, also those of activity

@@ -1,4 +1,4 @@
-/* Steps of worlds on a device, without derivatives: docs/cone.md, section 11. */
+/* Steps of worlds on a device, without derivatives: docs/dev/cone-formulas.md, section 11. */
 #include "world/reverse.h"
 
 #include "base/error.h"

@@ -77,7 +77,7 @@ static int count_rows(const scene_def *s)
 /* ---- softness ---- */
 
 /* Puts a softness as SOFT_REALS numbers: K and B of the reference acceleration -B J v - K d(r) r,
- * then the five of solimp, which give the impedance d(r) (docs/cone.md, section 8). */
+ * then the five of solimp, which give the impedance d(r) (docs/dev/cone-formulas.md, section 8). */
 static void put_softness(const softness *f, double step, double *out)
 {
   const double d1 = f->solimp[1], t = f->solref[0], z = f->solref[1];

@@ -55,8 +55,8 @@ void tables_free(scene_tables *m);
 
 /* ---- for contact laws ---- */
 
-/* Returns the sum of the inverse weights of two links (docs/cone.md, section 5); the world has
- * none. */
+/* Returns the sum of the inverse weights of two links (docs/dev/cone-formulas.md, section 5); the
+ * world has none. */
 double tables_weight(const scene_constants *c, const int link[2]);
 
 /* Whether any joint has a damper, which Euler's step must then take in. */

@@ -13,7 +13,7 @@ NAMES = {"M": "mass", "bias": "bias", "qacc_smooth": "smooth", "qacc": "accelera
          "energy": "energy", "momentum": "momentum", "q1": "q", "v1": "v"}  # the files' names of a Step's arrays
 CLASSES = {"M": 0, "bias": 0, "energy": 0, "momentum": 0, "qacc": 1, "qacc_smooth": 1, "constraint": 1, "multipliers": 1, "q1": 2, "v1": 2,
            "rollout_q": 4, "rollout_v": 4}
-# docs/cone.md, section 13, by precision and by whether there is a manifold; it states rollouts
+# docs/dev/cone-formulas.md, section 13, by precision and by whether there is a manifold; it states rollouts
 # with manifolds only, and others are held to the same.
 TABLE = {("f32", False): (2e-6, 2e-3, 2e-5, 1e-2, 1e-2, np.inf),
          ("f32", True): (2e-6, 2e-2, 1e-3, 5e-2, 1e-2, np.inf),

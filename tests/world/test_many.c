@@ -333,7 +333,7 @@ static char *wall_of(int wide, int high, int slides)
 
 /* The force of one contact between boxes, by the mass of a box, that lies `depth` deep: a d(r)^2 K
  * depth / ((1 - d(r)) A), with the activity a, the softness that scenes have, and A, how many of
- * both bodies move (docs/cone.md, section 8). */
+ * both bodies move (docs/dev/cone-formulas.md, section 8). */
 static double push_at(double depth, double penetration, int movers)
 {
   const double most = 0.95, least = 0.9, x = fmin(depth / 0.001, 1.0),

@@ -150,8 +150,8 @@ static void write_ball(const char *name, double radius, int rounds)
 
 /* A ball that rolls at 1 m/s on the level, and one that begins to roll on a slope. The law damps
  * what touches, and the floor takes some of a ball's speed as soft ground does: by its B / K, not
- * by the mesh (docs/cone.md). So the closed forms want stiff contacts that are damped little, and
- * those a mesh that is fine and a smoothing as fine. */
+ * by the mesh (docs/dev/cone-formulas.md). So the closed forms want stiff contacts that are damped
+ * little, and those a mesh that is fine and a smoothing as fine. */
 static void test_ball(void)
 {
   char name[32], path[64], text[2048];

@@ -87,8 +87,9 @@ static void report(const play *p, const watch *w)
   CHECK_EQUAL(p->status[0], 0);
 }
 
-/* How deep so many contacts, all alike, bear a lone box's weight, by docs/cone.md, section 8, with
- * the defaults of a pair: g = contacts a d(r) / (1 - d(r)) K d(r) r, A the inverse of the mass. */
+/* How deep so many contacts, all alike, bear a lone box's weight, by docs/dev/cone-formulas.md,
+ * section 8, with the defaults of a pair: g = contacts a d(r) / (1 - d(r)) K d(r) r, A the inverse
+ * of the mass. */
 static double depth_of_law(double contacts, double penetration)
 {
   const double d0 = 0.9, d1 = 0.95, width = 1e-3, k = 1.0 / (d1 * 0.02 * d1 * 0.02);

@@ -1,5 +1,5 @@
 // Contacts of a world as rows of its solver: frame, reference acceleration and stiffness of each;
-// docs/cone.md, sections 7 and 8.
+// docs/dev/cone-formulas.md, sections 7 and 8.
 
 // The numbers of one world in scratch, (blocks, numbers, LANES): what is read from them is on all
 // lanes.
@@ -106,7 +106,7 @@ typedef struct FN(contact_frame) {
 } FN(contact_frame);
 
 // Returns n and two tangents of n's length, orthogonal to it and to each other: Duff's basis, which
-// branches on the sign of n_z alone (docs/cone.md, section 7).
+// branches on the sign of n_z alone (docs/dev/cone-formulas.md, section 7).
 static FN(contact_frame) FN(frame_of)(vec n)
 {
   FN(contact_frame) f;
@@ -199,7 +199,7 @@ static void name_arms(vec *t1, vec *t2)
 }
 
 // Returns n and two tangents of n's length, as frame_of does, whose cross is nearest to the body's
-// axes: it turns with the body and not with the world (docs/cone.md, section 7).
+// axes: it turns with the body and not with the world (docs/dev/cone-formulas.md, section 7).
 static FN(contact_frame) pyramid_frame_of(const pyramid_axes *a, vec n)
 {
   const num length = n_sqrt(n_shift(FN(dot3)(n, n), R(1e-20)));
@@ -341,11 +341,11 @@ static num mobility_of_point(const world_one *o, int at, vec p)
 }
 
 // Returns A, the diagonal of J inv(M) J' that a contact at p with frame f is held to have;
-// docs/cone.md, section 8. An approximate A that lies far below how easily the point moves says
-// nothing of the contact (a wheel on its axle has an inverse weight of 0), so that mobility takes
-// its place. It is that of the point and not that of the row, because a row along which the point
-// hardly moves would be stiff enough to throw the link aside. An exact A may be 0, and is raised to
-// a share of the approximate one.
+// docs/dev/cone-formulas.md, section 8. An approximate A that lies far below how easily the point
+// moves says nothing of the contact (a wheel on its axle has an inverse weight of 0), so that
+// mobility takes its place. It is that of the point and not that of the row, because a row along
+// which the point hardly moves would be stiff enough to throw the link aside. An exact A may be 0,
+// and is raised to a share of the approximate one.
 static num contact_diagonal(const world_one *o, GLOBAL const world_sizes *n, const world_group *g,
                             vec p, const FN(contact_frame) *f)
 {

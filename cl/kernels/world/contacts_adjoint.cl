@@ -1,8 +1,8 @@
 // From a cotangent b of a world's accelerations back to its contacts, limits and friction losses,
-// by the implicit function theorem at the solution: docs/cone.md, section 10. The multiplier is y =
-// inv(H) b, and a contact's cotangents follow from Y = J y and from its terms at the solution. They
-// depend on joints only through three relative twists of the group's links: those under y, under
-// the acceleration and under the velocity.
+// by the implicit function theorem at the solution: docs/dev/cone-formulas.md, section 10. The
+// multiplier is y = inv(H) b, and a contact's cotangents follow from Y = J y and from its terms at
+// the solution. They depend on joints only through three relative twists of the group's links:
+// those under y, under the acceleration and under the velocity.
 
 // Returns d'(r), the derivative of the impedance; at r = 0 it counts as 0.
 static lane impedance_slope(GLOBAL const real *soft, lane r)
@@ -229,9 +229,9 @@ static void diagonal_adjoint(const newton *s, const newton_group *g, const world
 }
 
 // Writes the cotangents of p, d, n and activity of LANES contacts from `first` on, and adds what
-// the group needs of them to `sums`. In the terms of docs/cone.md, section 10, `y` is Y, `bent` is
-// GY, and d_bar is the cotangent of the stiffness D. `coefficient` holds what the rows of the frame
-// are multiplied with in the wrenches of the three twists: lambda, -GY and -B GY.
+// the group needs of them to `sums`. In the terms of docs/dev/cone-formulas.md, section 10, `y` is
+// Y, `bent` is GY, and d_bar is the cotangent of the stiffness D. `coefficient` holds what the rows
+// of the frame are multiplied with in the wrenches of the three twists: lambda, -GY and -B GY.
 static void adjoint_block(const newton *s, const newton_group *g, const world_group *w, int first,
                           const adjoint_twists *t, GLOBAL real *bars, lane sums[ADJOINT_SUMS])
 {

@@ -1,8 +1,8 @@
 // The cost of a world's contacts, limits and friction losses as a function of joints'
-// accelerations: docs/cone.md, sections 8 and 9. A group's contacts depend on joints only through
-// the relative twist of its links, so their terms are summed up in the six dimensions of that
-// twist, and taken to joints once a group. On CPUs those of links that meet what cannot move are
-// taken there once a tree (passes.cl).
+// accelerations: docs/dev/cone-formulas.md, sections 8 and 9. A group's contacts depend on joints
+// only through the relative twist of its links, so their terms are summed up in the six dimensions
+// of that twist, and taken to joints once a group. On CPUs those of links that meet what cannot
+// move are taken there once a tree (passes.cl).
 
 // ---- an item's contacts ----
 

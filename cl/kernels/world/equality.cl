@@ -1,7 +1,8 @@
-// Equality constraints: connections, welds, and coordinates that follow each other; docs/cone.md,
-// section 9. Each has up to six rows that pull both ways, so that its cost is a quadratic of
-// accelerations: it belongs to the mass matrix, as M + J' D J, and the solvers need not iterate on
-// it. All links that an equality joins are in one tree's block (scene/trees.h).
+// Equality constraints: connections, welds, and coordinates that follow each other;
+// docs/dev/cone-formulas.md, section 9. Each has up to six rows that pull both ways, so that its
+// cost is a quadratic of accelerations: it belongs to the mass matrix, as M + J' D J, and the
+// solvers need not iterate on it. All links that an equality joins are in one tree's block
+// (scene/trees.h).
 
 // Where a side of an equality is: a point, and how what it holds is turned.
 typedef struct equality_side {

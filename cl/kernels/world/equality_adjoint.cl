@@ -1,6 +1,6 @@
 // What equality constraints ask of q and v in the reverse pass of a tree: the gradient of
-// -y . J' lambda at fixed accelerations a, where y is minus the multiplier; docs/cone.md, section
-// 10.
+// -y . J' lambda at fixed accelerations a, where y is minus the multiplier;
+// docs/dev/cone-formulas.md, section 10.
 
 // The cotangents of an equality's rows: of what they make of y, of a and of v, and of their
 // residuals.

@@ -1,4 +1,4 @@
-// The forces of equality constraints: docs/cone.md, section 9.
+// The forces of equality constraints: docs/dev/cone-formulas.md, section 9.
 
 // One work-item adds, in a block of worlds, the forces J' lambda of equalities at accelerations
 // (worlds, nv) to constraint_force (worlds, nv). Those of worlds that have stopped are 0. Links

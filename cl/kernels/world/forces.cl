@@ -1,5 +1,5 @@
-// Inverse dynamics (docs/cone.md, section 5), and the other forces on joints: springs, dampers and
-// actuators (section 6).
+// Inverse dynamics (docs/dev/cone-formulas.md, section 5), and the other forces on joints: springs,
+// dampers and actuators (section 6).
 
 // ---- inverse dynamics ----
 

@@ -1,6 +1,6 @@
-// Trees of links: where they are and how they move; docs/cone.md, section 4. A link's numbers are
-// in the world's axes, but as seen from the link's own origin, so that little is lost to rounding
-// far from the world's origin.
+// Trees of links: where they are and how they move; docs/dev/cone-formulas.md, section 4. A link's
+// numbers are in the world's axes, but as seen from the link's own origin, so that little is lost
+// to rounding far from the world's origin.
 
 // A link: its parent (-1 is the world), its joint's type, where its numbers begin in q and in v,
 // where its controls begin in u (-1 where it has none), and how many degrees of freedom it has.
@@ -156,8 +156,8 @@ static vec FN(carried)(vec a, vec alpha, vec w, vec r)
 
 // Writes the angular acceleration of each link and the acceleration of its origin, where joints
 // move by v and accelerate by z (not at all where z is NULL). They are seen from a frame that falls
-// freely, so that gravity acts as an acceleration of the base by its opposite; docs/cone.md,
-// section 5.
+// freely, so that gravity acts as an acceleration of the base by its opposite;
+// docs/dev/cone-formulas.md, section 5.
 static void tree_accelerations(const world_block *b, GLOBAL const world_sizes *n,
                                GLOBAL const int *ints, GLOBAL const real *v, GLOBAL const real *z,
                                vec gravity)

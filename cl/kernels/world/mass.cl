@@ -1,5 +1,5 @@
-// The masses of links, the mass matrix M by composite bodies (docs/cone.md, section 5) and its
-// factor.
+// The masses of links, the mass matrix M by composite bodies (docs/dev/cone-formulas.md, section 5)
+// and its factor.
 
 // The mass of a link in the world's axes.
 typedef struct link_mass {

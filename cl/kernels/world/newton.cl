@@ -1,6 +1,6 @@
 // The accelerations that a world's contacts, limits and friction losses leave: Newton's method on
-// the convex cost of docs/cone.md, section 9. A work-group solves one world: on CPUs one
-// item of it, with lanes over its contacts.
+// the convex cost of docs/dev/cone-formulas.md, section 9. A work-group solves one world: on CPUs
+// one item of it, with lanes over its contacts.
 
 // A decrement within this factor of the one that is asked for counts where steps no longer shrink.
 #define STALLED R(100.0)
@@ -246,12 +246,12 @@ static int newton_move(const newton *s)
 
 #if WITH_FORWARD // only a kernel may declare local memory
 // One work-group finds the acceleration of one world, acceleration (worlds, nv), from `start`
-// (worlds, nv) on or from a0 where that costs less, each island of trees by itself; docs/cone.md,
-// section 9. Where with_constraint_force is set, constraint_force (worlds, nv) gets the constraint
-// force J' lambda. It also writes iterations (worlds), the most of any island, and adds to status
-// (worlds). `contacts` and `items` are those of world_contacts, `list` and `entries` those of
-// world_entries, `order` and `order_sums` those of world_order, `pool` has panels, and `work`
-// (worlds, work) and sums (entries, ENTRY_REALS) are its memory.
+// (worlds, nv) on or from a0 where that costs less, each island of trees by itself;
+// docs/dev/cone-formulas.md, section 9. Where with_constraint_force is set, constraint_force
+// (worlds, nv) gets the constraint force J' lambda. It also writes iterations (worlds), the most of
+// any island, and adds to status (worlds). `contacts` and `items` are those of world_contacts,
+// `list` and `entries` those of world_entries, `order` and `order_sums` those of world_order,
+// `pool` has panels, and `work` (worlds, work) and sums (entries, ENTRY_REALS) are its memory.
 KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                         GLOBAL const real *start, GLOBAL const real *parameters, int shared,

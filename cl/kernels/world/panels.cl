@@ -1,7 +1,8 @@
-// The Hessian of Newton's method and its factor: docs/cone.md, section 9. Trees that contacts join
-// are neighbours in a graph, and are eliminated one by one in an order of least degree. A tree has
-// a dense panel of its columns. The rows are its own and those of the trees that it meets later, in
-// that order; they lie one behind the other, each column filled up to whole lanes.
+// The Hessian of Newton's method and its factor: docs/dev/cone-formulas.md, section 9. Trees that
+// contacts join are neighbours in a graph, and are eliminated one by one in an order of least
+// degree. A tree has a dense panel of its columns. The rows are its own and those of the trees that
+// it meets later, in that order; they lie one behind the other, each column filled up to whole
+// lanes.
 
 // ---- the work-items of a world ----
 

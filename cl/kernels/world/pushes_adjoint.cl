@@ -1,6 +1,6 @@
 // Back from cotangents of what contacts push with, beside the way back from accelerations
-// (contacts_adjoint.cl): docs/cone.md, section 10. Forces depend on the acceleration, which gets a
-// cotangent of its own here, and their moments on where centres of mass are.
+// (contacts_adjoint.cl): docs/dev/cone-formulas.md, section 10. Forces depend on the acceleration,
+// which gets a cotangent of its own here, and their moments on where centres of mass are.
 
 // One work-item adds to b (worlds, nv), the cotangent of one world's acceleration, what its
 // contacts' forces ask of it: group_adjoint (items, GROUP_ADJOINT) is that of

@@ -1,4 +1,5 @@
-// How rows of soft constraints give way: impedance and stiffness; docs/cone.md, section 8.
+// How rows of soft constraints give way: impedance and stiffness; docs/dev/cone-formulas.md,
+// section 8.
 
 #define MIN_DIAGONAL R(1e-15)
 
@@ -21,7 +22,7 @@ static num FN(power)(num a, real p)
   return n_select(none, n_lit(R(0.0)), n_exp2(n_scale(n_log2(safe), p)));
 }
 
-// Returns the impedance d(r) of a softness; docs/cone.md, section 8.
+// Returns the impedance d(r) of a softness; docs/dev/cone-formulas.md, section 8.
 static num FN(impedance)(GLOBAL const real *soft, num r)
 {
   const real d0 = soft[SOFT_D0], d1 = soft[SOFT_D1], middle = soft[SOFT_MIDDLE];

@@ -1,5 +1,5 @@
 // What a world's solver works with: vectors over degrees of freedom, islands of trees, and the mass
-// matrix; docs/cone.md, sections 8 and 9.
+// matrix; docs/dev/cone-formulas.md, sections 8 and 9.
 
 // What a work-item has of its world: the scene, the world's numbers, the pool of contacts with all
 // worlds' items, the numbers of those that are the world's entries, rows (entries, ENTRY_REALS) of

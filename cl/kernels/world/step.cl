@@ -1,5 +1,5 @@
-// From accelerations to the next state: docs/cone.md, sections 2 and 11. Some kernels that copy
-// rows stand at the end.
+// From accelerations to the next state: docs/dev/cone-formulas.md, sections 2 and 11. Some kernels
+// that copy rows stand at the end.
 
 #define ACTIVITY_SLACK R(1e-6) // by which rounding may put the caller's activities beyond [0, 1]
 
@@ -125,7 +125,8 @@ static num FN(kappa)(num t2)
 }
 
 // Returns ds/dt where q (+) s turns with angular velocity v: v + s x v / 2 + kappa s x (s x v), the
-// inverse of the exponential's derivative (docs/cone.md, section 11, after Munthe-Kaas 1998).
+// inverse of the exponential's derivative (docs/dev/cone-formulas.md, section 11, after Munthe-Kaas
+// 1998).
 static vec FN(exponential_rate)(vec s, vec v)
 {
   const vec c = FN(cross3)(s, v);

@@ -1,5 +1,5 @@
 // From cotangents of the next state to those of accelerations: the adjoint of step.cl,
-// docs/cone.md, sections 10 and 11.
+// docs/dev/cone-formulas.md, sections 10 and 11.
 
 // Returns the first of the three degrees of freedom by which a ball or free joint turns.
 static int turning_at(const tree_link *l)

@@ -1,6 +1,7 @@
-// Worlds: trees of links that move, with contacts; docs/cone.md, docs/dev/lcp-formulas.md and
-// docs/dev/spring-formulas.md. Derivatives are adjoints by hand, compiled for plain numbers alone,
-// but for those of impacts within a step: these are the only kernels on duals.
+// Worlds: trees of links that move, with contacts; docs/dev/cone-formulas.md,
+// docs/dev/lcp-formulas.md and docs/dev/spring-formulas.md. Derivatives are adjoints by hand,
+// compiled for plain numbers alone, but for those of impacts within a step: these are the only
+// kernels on duals.
 #include "kernels/begin.h"
 #include "geometry/ccd.h"
 #include "geometry/lcp.h"

@@ -1,5 +1,5 @@
 // What a step does to a tangent, by the Jacobians of its accelerations: the chain of step.cl,
-// forward; docs/cone.md, section 10. One work-item has one world.
+// forward; docs/dev/cone-formulas.md, section 10. One work-item has one world.
 
 // How many numbers a tangent, and a row of a Jacobian, has: q and v (nv each), controls,
 // parameters.

@@ -15,9 +15,9 @@ static void tree_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL 
 // One work-item makes the trees of a block of LANES worlds. Of q (worlds, nq), v (worlds, nv), u
 // (worlds, nu) and the parameters it fills the worlds' numbers in scratch: places and twists of
 // links, mass matrix M and its factor, bias c, the force f - c at at_smooth and the acceleration a0
-// = inv(M) (f - c) at at_free; docs/cone.md, sections 4 to 6. With equalities the two are the
-// factor of M + J' D J and the acceleration that they leave. singular (worlds) is 0 where M is
-// positive definite, else 1. A world whose input is not finite, or that has stopped, is computed
+// = inv(M) (f - c) at at_free; docs/dev/cone-formulas.md, sections 4 to 6. With equalities the two
+// are the factor of M + J' D J and the acceleration that they leave. singular (worlds) is 0 where M
+// is positive definite, else 1. A world whose input is not finite, or that has stopped, is computed
 // all the same.
 KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                        GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
@@ -100,7 +100,8 @@ static num spring_energy(const world_block *b, GLOBAL const world_sizes *n, GLOB
 }
 
 // One work-item finds energy and momentum of a block of worlds, out (worlds, ENERGY_REALS), of q,
-// v, u and the parameters; docs/cone.md, section 12. It moves the tree in scratch anew.
+// v, u and the parameters; docs/dev/cone-formulas.md, section 12. It moves the tree in scratch
+// anew.
 KERNEL void world_energy(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                          GLOBAL const real *u, GLOBAL const real *parameters, int shared, int count,

@@ -1,7 +1,7 @@
 // The adjoint of links.cl, forces.cl and, but for M itself, of mass.cl: the gradient by q, v and
 // parameters of y . (M a + c - f) and of what contacts ask for, at a fixed acceleration a;
-// docs/cone.md, section 10. It goes through the tree once, from the leaves to the roots. The y of
-// this file is minus the multiplier of contacts_adjoint.cl.
+// docs/dev/cone-formulas.md, section 10. It goes through the tree once, from the leaves to the
+// roots. The y of this file is minus the multiplier of contacts_adjoint.cl.
 
 // Returns the numbers of a block's reverse pass, in memory (blocks, back_numbers, LANES).
 static world_block back_at(GLOBAL real *memory, GLOBAL const world_sizes *n, int block, int count)

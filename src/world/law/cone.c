@@ -1,5 +1,5 @@
 /* Soft contacts in friction cones, and their derivatives, on a device. Sections are those of
- * docs/cone.md. */
+ * docs/dev/cone-formulas.md. */
 #include "base/error.h"
 #include "world/law/law.h"
 #include "io/body_load.h"
