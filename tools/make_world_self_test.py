@@ -6,7 +6,7 @@ are given; two worlds, one step. Answers by bench/peers/dynamics_reference.py, i
 
 And a box on two slides over a plane, between which is a spring: a plane's field is z itself, the box's
 points below are all as deep as each other, and its others so much higher that they weigh nothing. So all is
-one point's closed form (docs/spring.md), written out here; its derivatives are complex steps.
+one point's closed form (docs/dev/spring-formulas.md), written out here; its derivatives are complex steps.
 
 And a ball on two slides in touch with another one, by springs at contacts: each ball's middle is a contact in the
 other's field, both are as deep, and what turns nothing does not depend on where they are.

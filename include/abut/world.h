@@ -474,7 +474,7 @@ ABUT_API abut_worlds_gradients abut_default_worlds_gradients(void);
  * is written too. A world that has stopped has no derivatives: its gradients are 0. What a step
  * chooses (zones of the cone, limits, forces' limits, impacts within it) is held. Method: implicit
  * functions at the solver's solution; docs/dev/cone-formulas.md, section 10, and of impacts
- * docs/dynamics.md, "Sweeping". Errors: those of abut_step_worlds. */
+ * docs/sweeping.md. Errors: those of abut_step_worlds. */
 ABUT_API abut_status abut_vjp_worlds(abut_scene scene, abut_worlds *worlds,
                                      const abut_worlds_gradients *gradients);
 

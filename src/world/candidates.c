@@ -92,7 +92,7 @@ static const scene_body *body_at(const search *f, size_t i)
   return &l->bodies[i - l->first_body];
 }
 
-/* Whether two bodies of `automatic` meet: docs/scenes.md has the rules in this order. */
+/* Whether two bodies of `automatic` meet: docs/scene-contacts.md has the rules in this order. */
 static bool may_collide(const search *f, size_t i, size_t k)
 {
   const scene_body *a = body_at(f, i), *b = body_at(f, k);

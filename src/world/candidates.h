@@ -1,5 +1,5 @@
 /* Automatic pairs: which bodies of a scene may collide without being listed, and how
- * (docs/scenes.md). */
+ * (docs/scene-contacts.md). */
 #ifndef ABUT_WORLD_CANDIDATES_H
 #define ABUT_WORLD_CANDIDATES_H
 

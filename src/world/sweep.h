@@ -1,5 +1,5 @@
 /* Sweeping: in a scene that asks for it, bodies that would pass through each other within a step
- * are stopped where they meet (docs/dynamics.md, "Sweeping"). Meshes and settings are the scene's
+ * are stopped where they meet (docs/sweeping.md). Meshes and settings are the scene's
  * (sweep_scene.c); a step looks for impacts once its integrator is done (sweep.c). */
 #ifndef ABUT_WORLD_SWEEP_H
 #define ABUT_WORLD_SWEEP_H
@@ -44,8 +44,7 @@ abut_status sweep_step(const stepping *s);
 
 /* ---- derivatives ----
  *
- * Those of the impacts that the last sweep_step has kept, on duals (impact.c): docs/dynamics.md,
- * "Sweeping". */
+ * Those of the impacts that the last sweep_step has kept, on duals (impact.c): docs/sweeping.md. */
 
 /* Take the tangent in WORLD_TANGENT, or the columns of WORLD_MATRIX, from where the integrator has
  * led to the step's end. */

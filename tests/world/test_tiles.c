@@ -81,7 +81,7 @@ typedef struct load {
 static const char box[] = "\"box\": [0.06, 0.05, 0.03]";
 
 /* Contacts of vertices alone are stated: pairs with contacts of edges are not cut
- * (docs/dynamics.md). */
+ * (docs/dev/world-pairs.md). */
 #define VERTICES "\"smoothing\": {\"edge_contacts\": \"pairs\", \"edge_edge\": false}"
 
 typedef enum list { AUTOMATIC, TERRAIN_FIRST, TERRAIN_SECOND } list;

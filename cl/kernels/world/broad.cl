@@ -1,6 +1,6 @@
 // The broad phase: which groups of a world go through the manifold. A group is left out where the
 // points of either body are apart from the reach of the other one's field, by boxes around both;
-// docs/dynamics.md, "Which pairs a step looks at". Left out or not, results are the same to the
+// docs/dev/world-pairs.md. Left out or not, results are the same to the
 // bit.
 
 #define BROAD_SLACK (R(16.0) * REAL_EPSILON) // of sizes and places, for rounding

@@ -1,7 +1,7 @@
 // The derivative of impacts within a step: sweep.cl on duals. What has been decided holds: which
 // impacts there are, which features meet, whether they stick or slide; all else is differentiated.
 // A work-item has one world, and each of its lanes another direction of derivative, so that values
-// are the same on all lanes. docs/dynamics.md, "Sweeping".
+// are the same on all lanes. docs/sweeping.md.
 
 // ---- what bodies do there ----
 

@@ -1,4 +1,4 @@
-// Derivatives of worlds with springs; docs/spring.md, "Worlds". Springs see a pair only by its
+// Derivatives of worlds with springs; docs/dev/spring-formulas.md. Springs see a pair only by its
 // relative motion, so that a multiplier y, which moves its bodies against each other by a velocity
 // v_y and a spin w_y, asks for the gradient of
 //   force . v_y + moment . w_y

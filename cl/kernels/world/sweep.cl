@@ -1,5 +1,5 @@
 // Sweeping: bodies that would pass through each other within a step are stopped where they meet,
-// and what is left of the step goes on from there; docs/dynamics.md, "Sweeping". The kernel
+// and what is left of the step goes on from there; docs/sweeping.md. The kernel
 // ccd_bodies (kernels/ccd/bodies.cl) finds when they meet. It takes links to turn evenly about
 // their joint's place while that goes straight, which is how free links go.
 

@@ -1,6 +1,6 @@
-/* Derivatives of steps with springs, and implicit steps, which are made of them (docs/spring.md,
- * "Worlds"). A pair sees of a multiplier y only the relative twist that y gives its bodies, which
- * is the cotangent of its wrench. */
+/* Derivatives of steps with springs, and implicit steps, which are made of them
+ * (docs/dev/spring-formulas.md, "Derivatives of worlds"). A pair sees of a multiplier y only the
+ * relative twist that y gives its bodies, which is the cotangent of its wrench. */
 #include "base/error.h"
 #include "world/law/spring.h"
 

@@ -1,5 +1,5 @@
 /* What a scene has of springs: settings in its file, clouds, the sizes of their bodies, and tables
- * (docs/spring.md, docs/scenes.md). */
+ * (docs/spring.md, docs/scene-contacts.md). */
 #include "world/law/spring.h"
 
 #include "base/error.h"
