@@ -1,4 +1,4 @@
-/* A scene as its file describes it (docs/dev/cone-formulas.md, section 1): trees of links, what
+/* A scene as its file describes it (docs/scenes.md): trees of links, what
  * acts on them, and the pairs of bodies that may touch. All worlds of a scene share it. SI units;
  * quaternions are w, x, y, z. */
 #ifndef ABUT_SCENE_DEFINITION_H

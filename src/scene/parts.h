@@ -49,7 +49,7 @@ abut_status scene_word(const json_file *f, const json_at *parent, const char *ke
                        const char *const *words, int count, int *out);
 
 /* Sets *out to what the keys `solref` and `solimp` say, or to the defaults, clipped as
- * docs/dev/cone-formulas.md, section 1, says. */
+ * docs/scenes.md says. */
 abut_status scene_softness(const json_file *f, const json_at *parent, const char *solref,
                            const char *solimp, softness *out);
 
