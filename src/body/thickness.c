@@ -142,7 +142,8 @@ static double crossing(probe *p, const double from[3], const double along[3], do
 }
 
 /* Returns how far a ray goes from a place inside, of a depth, until it leaves the body, but not
- * farther than `most`. */
+ * farther than `most`. A ray that grazes a face may need too many steps: then it returns how far
+ * the ray is known to stay inside. */
 static double way_out(probe *p, const double from[3], double depth, const double along[3],
                       double most)
 {
@@ -156,7 +157,7 @@ static double way_out(probe *p, const double from[3], double depth, const double
     in = at;
     in_depth = d;
   }
-  return most;
+  return in;
 }
 
 /* Moves a place to the middle of the body along a line; returns half the line's length in it. */

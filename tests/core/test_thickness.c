@@ -201,6 +201,47 @@ static void test_bare(abut_context context)
   }
 }
 
+/* A plate with a round hole, as a disc that another disc is taken away from. Rays from the hole's
+ * rims graze its faces and take many steps. */
+static void test_holed(abut_context context)
+{
+  enum { SIDES = 48 };
+  static double vertices[3 * 4 * SIDES];
+  static uint32_t sizes[4 * SIDES], faces[4 * 4 * SIDES];
+  static const double radii[4] = {0.0205, 0.06, 0.06, 0.0205}, z[4] = {-0.01, -0.01, 0.01, 0.01};
+  const double turn = 2.0 * acos(-1.0), round = 2e-4, reach[2] = {0.02, 0.1};
+  for (uint32_t i = 0; i < 4 * SIDES; ++i) {
+    const uint32_t ring = i / SIDES, side = i % SIDES, next = (side + 1) % SIDES;
+    const uint32_t above = (ring + 1) % 4 * SIDES;
+    const uint32_t face[4] = {ring * SIDES + side, ring * SIDES + next, above + next, above + side};
+    vertices[3 * i] = radii[ring] * cos(turn * side / SIDES);
+    vertices[3 * i + 1] = radii[ring] * sin(turn * side / SIDES);
+    vertices[3 * i + 2] = z[ring];
+    sizes[i] = 4;
+    memcpy(faces + 4 * i, face, sizeof face);
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    const abut_core cores[2] = {
+      {ABUT_CORE_DISC, {0.06 - round, 0.01 - round, 0}, round, {0, 0, 0}, {1, 0, 0, 0}, ABUT_ADD},
+      {ABUT_CORE_DISC,
+       {0.0205 - round, reach[i], 0},
+       round,
+       {0, 0, 0},
+       {1, 0, 0, 0},
+       ABUT_SUBTRACT}};
+    abut_body_def def = abut_default_body_def();
+    def.vertices = vertices;
+    def.vertex_count = 4 * SIDES;
+    def.face_sizes = sizes;
+    def.face_indices = faces;
+    def.face_count = 4 * SIDES;
+    def.cores = cores;
+    def.core_count = 2;
+    def.union_ = 1e-5;
+    expect(context, &def, 0.02, 0.97, 1.03, i ? "plate with a long hole" : "plate with a hole");
+  }
+}
+
 /* A floor without a bottom is as thick as its mesh is wide. A body beside its mesh is looked for
  * against the field's normal. */
 static void test_odd(abut_context context)
@@ -384,6 +425,7 @@ int main(int count, char **arguments)
   test_boxes(context);
   test_balls(context);
   test_bare(context);
+  test_holed(context);
   test_odd(context);
   test_plates(context);
   test_slabs(context);
