@@ -42,8 +42,10 @@ def descend(look, x, gradients, longest, enough=1e-6):
     longest  step in x; the search ends where a step wins less than `enough` of the value, or after so many gradients
     """
     value, g = look(x)
-    H, kept, share = np.eye(len(x)) / np.linalg.norm(g), [(x, value)], 1.0
+    H, kept, share = np.eye(len(x)) / (np.linalg.norm(g) or 1), [(x, value)], 1.0
     for _ in range(gradients):
+        if not g.any():
+            break
         step = -H @ g
         step *= share * min(1.0, longest / np.linalg.norm(step))
         there, g_there = look(x + step)

@@ -31,7 +31,7 @@ from abut._gradcheck import GradCheck, gradcheck
 from abut._inspect import ContactMesh, Suggestion, contact_mesh, measure_fit, measure_mesh, suggest
 from abut._lcp import Lcp, LcpClass, LcpEnd, solve_lcp
 from abut._native import Error, ffi as _ffi, lib as _lib
-from abut._pair import Layout, Pair, fit_smoothing, load_smoothing
+from abut._pair import Layout, Pair, anneal, fit_smoothing, load_smoothing
 from abut._progress import Progress as _Progress
 from abut._shape_numbers import ShapeNumbers
 from abut._shapes import ShapeGradients, shape_gradient, shape_jvp, shape_vjp
@@ -78,7 +78,7 @@ __all__ = ["NO_FEATURE", "ActiveContacts", "Body", "Ccd", "CcdFeature", "CcdGrad
            "ClosestTangents", "Cloud", "ContactMesh", "Contacts", "Context", "Decomposition", "Device", "DeviceReport", "Distances", "Error", "Forces",
            "GivenContacts", "GradCheck", "Gradients", "Layout", "Lcp", "LcpClass", "LcpEnd", "Pair",
            "Reduction", "Scene", "Shape", "ShapeGradients", "ShapeNumbers", "SpringGradients", "Springs", "Step", "StepFilter", "Suggestion", "Tangents",
-           "Transition", "View", "WorldContacts", "WorldStatus", "active", "body", "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient",
+           "Transition", "View", "WorldContacts", "WorldStatus", "active", "anneal", "body", "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient",
            "closest", "closest_jacobian", "closest_jvp", "closest_vjp", "contact_mesh", "contacts", "decompose", "default_context",
            "devices", "evaluate_cloud", "fit_smoothing", "from_mujoco", "gradcheck", "hessian", "hvp", "import_superquadrics", "jacobian", "jvp",
            "load", "load_cloud", "load_hull", "load_shapes", "load_smoothing", "measure_fit", "measure_mesh", "pose", "reduce",

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import numbers
 import os
 import types
@@ -15,10 +16,12 @@ from abut._ccd_mesh import CcdMesh
 from abut._context import Owner
 from abut._native import check, ffi, lib
 
-__all__ = ["Layout", "Pair", "fit_smoothing", "load_smoothing"]
+__all__ = ["Layout", "Pair", "anneal", "fit_smoothing", "load_smoothing"]
 
 _WORDS = {"select": ("softsort", "gate"), "edge_contacts": ("pairs", "field")}
 _SMOOTHING = {"union": "union_"}  # names that differ from the C API's
+_FOLLOWERS = ("neighbour", "inset", "part", "gain", "cone_inset")  # lengths that are fitted by the penetration
+_LENGTH_LEAST = 1e-6  # [m] of a smoothing
 _TAKEN_OUT = ("near", "reach", "ends", "agree")
 
 
@@ -181,3 +184,32 @@ class Pair(Owner):
 
     def __repr__(self) -> str:
         return f"<abut.Pair of {self.C} contact slots{'' if self._handle else ', closed'}>"
+
+
+def anneal(a: Body, b: Body, coarse: float, fine: float, stages: int = 5,
+           smoothing: Mapping[str, Any] | None = None) -> list[Pair]:
+    """Pairs of the same two bodies with coarse to fine contacts, for a descent that takes one pair after the other.
+
+    coarse, fine   `penetration` of the first and of the last pair [m]; each stage divides it by the same number
+    stages         how many pairs, at least 2
+    smoothing      as of Pair, without "penetration". Lengths that a fit takes from the penetration follow it, unless they are
+                   stated here: neighbour, inset, part, gain and cone_inset
+    Errors: ValueError.
+    """
+    given = dict(smoothing or {})
+    if "penetration" in given:
+        raise ValueError("penetration is what anneal changes: coarse and fine state it")
+    if not isinstance(stages, numbers.Integral) or stages < 2:
+        raise ValueError(f"stages is {stages!r}, not a whole number of at least 2")
+    for name, value in (("coarse", coarse), ("fine", fine)):
+        if not isinstance(value, numbers.Real) or not 0 < value < math.inf:
+            raise ValueError(f"{name} is {value!r}, not a length above 0")
+    fitted = Pair(a, b, given).smoothing
+    pairs = []
+    for stage in range(stages):
+        penetration = float(fine) if stage == stages - 1 else coarse * (fine / coarse) ** (stage / (stages - 1))
+        follow = {name: fitted[name] * penetration / fitted["penetration"] for name in _FOLLOWERS if name not in given}
+        if "gain" in follow:
+            follow["gain"] = max(follow["gain"], _LENGTH_LEAST)
+        pairs.append(Pair(a, b, {**given, **follow, "penetration": penetration}))
+    return pairs

@@ -610,6 +610,32 @@ def test_smoothing(context):
         changed.smoothing["penetration"] = 1.0
 
 
+def test_anneal(double):
+    """From coarse to fine by equal ratios, with the lengths that a fit takes from the penetration; what is stated stays."""
+    a, b = conftest.figure_and_part(double)
+    pairs = abut.anneal(a, b, 8e-3, 1e-3, 4)
+    np.testing.assert_allclose([p.smoothing["penetration"] for p in pairs], [8e-3, 4e-3, 2e-3, 1e-3], rtol=1e-12)
+    assert pairs[-1].smoothing["penetration"] == 1e-3
+    fitted = abut.fit_smoothing(a, b)
+    follow = {"penetration", "neighbour", "inset", "part", "gain", "cone_inset"}
+    for pair in pairs:
+        s = pair.smoothing
+        assert {name for name in s if s[name] != fitted[name]} == follow
+        for name in follow:
+            assert s[name] / fitted[name] == pytest.approx(s["penetration"] / fitted["penetration"], rel=1e-12)
+    same = abut.anneal(a, b, fitted["penetration"], 2 * fitted["penetration"], 2)[0]
+    assert {name: pytest.approx(value, rel=1e-12) if name in follow else value for name, value in fitted.items()} == dict(same.smoothing)
+    stated = abut.anneal(a, b, 8e-3, 1e-3, smoothing={"inset": 0.002, "edges": (16, 16)})
+    assert len(stated) == 5 and all(p.smoothing["inset"] == 0.002 and p.smoothing["edges"] == (16, 16) for p in stated)
+    tiny = abut.anneal(a, b, 1e-3, 1.5e-6, 2)[1].smoothing
+    assert tiny["penetration"] == 1.5e-6 and tiny["gain"] == 1e-6  # the least that a smoothing may have
+    for wrong in ({"stages": 1}, {"stages": 2.5}, {"coarse": 0.0}, {"fine": -1e-3}, {"fine": "x"}, {"smoothing": {"penetration": 1e-3}}):
+        with pytest.raises(ValueError, match=next(iter(wrong)) if "smoothing" not in wrong else "penetration is what anneal changes"):
+            abut.anneal(a, b, **{"coarse": 8e-3, "fine": 1e-3, **wrong})
+    with pytest.raises(ValueError, match="not an abut.Body"):
+        abut.anneal(a, "b", 8e-3, 1e-3)
+
+
 def test_poses():
     rng = np.random.default_rng(2)
     twists = rng.normal(size=(5, 4, 6))
