@@ -50,10 +50,12 @@ def test_help_and_version():
     run(0, "help", out="^  abut contacts A B --poses P -o OUT.npz")
     run(2, "help contacts film")
     run(2, "help unknown", err="there is no command `unknown`")
-    run(0, "field --help", out=r"-o, --output FILE .*NAME\.body\.json, with")
-    said = run(0, "render --help")
-    for default in (r"azimuth DEG .*\(34\.4\)", r"elevation DEG .*\(20\.1\)", r"width PIXELS .*\(render 900, film 640, on a sheet 320\)", r"height PIXELS .*\(render 700, film 480, on a sheet 240\)", r"zoom Z .*\(1\)", r"threshold T .*\(jacobian 0\.1, others 0\.05\)", r"index I .*\(0\)"):
-        has(said.out, f"^ +--{default}$")
+    run(0, "field --help", out=(r"^  -o, --output NAME\.body\.json$", r"^ +Sets the body file to write\."))
+    said = " ".join(run(0, "render --help").out.split())
+    for option, default in (("azimuth DEG", "34.4"), ("elevation DEG", "20.1"), ("width PIXELS", "900"), ("height PIXELS", "700"),
+                            ("threshold T", "0.05"), ("index I", "0")):
+        has(said, f" --{option} [^-]*The default is {re.escape(default)}[.,]")
+    has(" ".join(run(0, "jacobian --help").out.split()), r" --threshold T [^-]*The default is 0\.1\.")
     run(0, "contacts -h", out="--compact T")
     run(0, "--version", out=(r"^abut [0-9]+\.[0-9]+\.[0-9]+$", "^models are imported by MuJoCo: "))
     run(0, "devices --version", out="^abut [0-9]")

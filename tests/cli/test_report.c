@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-const command commands[1] = {{"contacts", COMMAND_CONTACTS, "", "", "", "", NULL, "", NULL}};
+const command commands[1] = {{"contacts", COMMAND_CONTACTS, NULL}};
 const size_t command_count = 1;
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *out);

@@ -31,7 +31,7 @@ typedef enum exit_code {
     }                        \
   } while (0)
 
-/* Alphabetical, as option_table in option_table.c. */
+/* Alphabetical, as src/cli/help/options.txt. */
 typedef enum option_id {
   OPTION_ALL,
   OPTION_ALSO,
@@ -154,7 +154,7 @@ typedef enum command_bit {
   COMMAND_SIMULATE = 2048,
   COMMAND_FILM = 4096,
   COMMAND_TRANSITION = 8192,
-  COMMAND_ROLLOUT = 16384,
+  COMMAND_ROLLOUT_GRADIENT = 16384,
   COMMAND_COMPARE = 32768,
   COMMAND_CLOSEST = 65536,
   COMMAND_CCD = 131072,
@@ -167,33 +167,23 @@ typedef enum command_bit {
   COMMAND_ALL = INT_MAX /* also of those to come */
 } command_bit;
 
-/* Commands that write folders of results, in parts. */
-#define SHARD_COMMANDS                                                                      \
-  (COMMAND_CONTACTS | COMMAND_GRADIENT | COMMAND_JVP | COMMAND_JACOBIAN | COMMAND_CLOSEST | \
-   COMMAND_CCD | COMMAND_SIMULATE | COMMAND_ROLLOUT | COMMAND_TRANSITION)
 /* Commands whose results have no smoothing beside: each pair of a scene has its own, and shapes
  * have none. */
 #define UNSMOOTHED_COMMANDS \
-  (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT | COMMAND_CLOSEST | COMMAND_CCD)
+  (COMMAND_SIMULATE | COMMAND_TRANSITION | COMMAND_ROLLOUT_GRADIENT | COMMAND_CLOSEST | COMMAND_CCD)
 
 struct options;
 
+/* Its options and its help are in src/cli/help. */
 typedef struct command {
   const char *name;
   command_bit bit;
-  const char *operands; /* as in the usage line */
-  const char *required; /* options of the usage line that must be given */
-  const char *summary;
-  const char *about;   /* of the command's own help */
-  const char *output;  /* what -o takes and writes, or NULL */
-  const char *example; /* from the root of a checkout */
   exit_code (*run)(const struct options *o);
 } command;
 
 /* A program of subcommands: `abut`, or `abut-dev`. */
 typedef struct program {
   const char *name;
-  const char *about; /* in its help, behind the version */
   const command *commands;
   size_t command_count;
   const char *const *of_developers;        /* commands that abut-dev has, up to NULL; or NULL */
@@ -253,8 +243,6 @@ int run_program(const program *p, int argc, char **argv);
 /* ---- options.c ---- */
 
 exit_code read_options(const program *p, int argc, char **argv, options *o);
-/* Flags and options that `c` takes, one a line, on stdout. */
-void print_options(const command *c);
 /* "--name" */
 const char *option_name(option_id id);
 exit_code need_operands(const options *o, int count, const char *names);

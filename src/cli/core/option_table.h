@@ -1,4 +1,4 @@
-/* What each option is called, which commands take it, and what help says of it. */
+/* What tools/make_help.py makes of src/cli/help: the options, and the text of each --help. */
 #ifndef ABUT_CLI_OPTION_TABLE_H
 #define ABUT_CLI_OPTION_TABLE_H
 
@@ -7,12 +7,17 @@
 typedef struct option_entry {
   const char *name, *metavar; /* metavar: NULL for a flag */
   char letter;                /* or 0 */
+  bool repeat;                /* it may be given more than once */
   int commands;
-  const char *help;
-  const char *const *words; /* NULL, or which ones the help ends with */
-  size_t word_count;
 } option_entry;
 
 extern const option_entry option_table[OPTION_COUNT];
+
+typedef struct help_entry {
+  const char *name; /* of a command or a program; NULL ends the table */
+  const char *const *lines;
+} help_entry;
+
+extern const help_entry help_table[];
 
 #endif

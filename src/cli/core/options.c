@@ -7,45 +7,12 @@
 
 /* getopt's code of option 0; above every character. */
 #define FIRST_CODE 256
-#define HELP_COLUMN 29 /* where the help of options begins */
 
 const char *option_name(option_id id)
 {
   static char name[32];
   snprintf(name, sizeof name, "--%s", option_table[id].name);
   return name;
-}
-
-/* Prints the words of an option behind its help, in lines of at most 100 columns. */
-static void print_words(const char *help, const char *const *words, size_t count)
-{
-  size_t column = HELP_COLUMN + strlen(help);
-  for (size_t i = 0; i < count; ++i) {
-    const char *after = i + 2 < count ? "," : i + 2 == count ? " or" : "";
-    const size_t width = strlen(words[i]) + strlen(after);
-    const bool fits = column + 1 + width <= 100;
-    printf("%s%*s%s%s", fits ? " " : "\n", fits ? 0 : HELP_COLUMN, "", words[i], after);
-    column = fits ? column + 1 + width : HELP_COLUMN + width;
-  }
-}
-
-void print_options(const command *c)
-{
-  for (int i = 0; i < OPTION_COUNT; ++i) {
-    if (c ? !(option_table[i].commands & (int)c->bit) : option_table[i].commands != COMMAND_ALL) {
-      continue;
-    }
-    char left[40], letter[5] = "    ";
-    if (option_table[i].letter) {
-      snprintf(letter, sizeof letter, "-%c, ", option_table[i].letter);
-    }
-    snprintf(left, sizeof left, "%s--%s%s%s", letter, option_table[i].name,
-             option_table[i].metavar ? " " : "",
-             option_table[i].metavar ? option_table[i].metavar : "");
-    printf("  %-26s %s%s", left, option_table[i].help, i == OPTION_OUTPUT ? c->output : "");
-    print_words(option_table[i].help, option_table[i].words, option_table[i].word_count);
-    printf("\n");
-  }
 }
 
 /* The leading '-' hands operands over in order, so that options may stand anywhere, whatever
@@ -157,7 +124,7 @@ static exit_code no_command(const program *p, const char *name)
  * device. */
 static exit_code take_option(options *o, option_id id, const char *word)
 {
-  if (o->value[id] && word && id != OPTION_DEVICE && id != OPTION_ALSO) {
+  if (o->value[id] && word && !option_table[id].repeat) {
     return usage_error(o->operand_count ? find_command(o->program, o->operands[0]) : NULL,
                        "%s is given twice", option_name(id));
   }

@@ -1,6 +1,7 @@
 #include "core/cli.h"
 #include "core/folder/launcher.h"
 #include "core/folder/ranks.h"
+#include "core/option_table.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,20 +11,13 @@
 
 static const program *running;
 
-static void print_usage(const program *p)
+static void print_lines(const char *name)
 {
-  printf("%s %s: %s\n\nusage:\n", p->name, abut_version(), p->about);
-  for (size_t i = 0; i < p->command_count; ++i) {
-    const command *c = &p->commands[i];
-    char line[80];
-    snprintf(line, sizeof line, "%s %s%s%s", p->name, c->name, c->operands, c->required);
-    printf("  %-52s %s\n", line, c->summary);
+  for (const help_entry *e = help_table; e->name; ++e) {
+    for (const char *const *line = e->lines; strcmp(e->name, name) == 0 && *line; ++line) {
+      puts(*line);
+    }
   }
-  printf("\noptions of all commands:\n");
-  print_options(NULL);
-  printf("\n`%s COMMAND --help`, or `%s help COMMAND`, lists the options of a command.\n"
-         "Exit status: 0; 1 for a failure at run time; 2 for bad usage or input.\n",
-         p->name, p->name);
 }
 
 static void print_readers(const program *p, const command *c)
@@ -35,11 +29,13 @@ static void print_readers(const program *p, const command *c)
 
 static void print_help(const program *p, const command *c)
 {
-  printf("usage: %s %s%s%s [options]\n\n%s\n\noptions:\n", p->name, c->name, c->operands,
-         c->required, c->about);
-  print_options(c);
-  print_readers(p, c);
-  printf("\nexample, from the root of a checkout:\n  %s\n", c->example);
+  if (c) {
+    print_lines(c->name);
+    print_readers(p, c);
+  } else {
+    printf("%s %s: ", p->name, abut_version());
+    print_lines(p->name);
+  }
 }
 
 static exit_code ask_for_command(const program *p)
@@ -57,11 +53,7 @@ static exit_code dispatch(options *o)
 {
   const program *p = o->program;
   if (o->value[OPTION_HELP]) {
-    if (o->command) {
-      print_help(p, o->command);
-    } else {
-      print_usage(p);
-    }
+    print_help(p, o->command);
     return EXIT_GOOD;
   }
   if (o->value[OPTION_VERSION]) {

@@ -30,7 +30,7 @@ exit_code store_reductions(contacts_store *c, const session *s);
 bool least_distance(const contacts_store *c, const session *s, double *least);
 /* Contacts of at least this activity. */
 size_t count_active(const contacts_store *c, const session *s, double threshold);
-/* Everything as arrays, which are the store's; what each holds stands in docs/abut.1. */
+/* Everything as arrays, which are the store's; src/cli/help/commands.txt describes each of them. */
 exit_code store_outputs(contacts_store *c, const session *s, outputs *l);
 /* Frees what is of the batch's poses, so that others may take their place. */
 void store_empty(contacts_store *c);

@@ -2,6 +2,7 @@
 
 #include "core/folder/folder.h"
 #include "core/folder/ranks.h"
+#include "core/option_table.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -124,7 +125,7 @@ exit_code launcher_check(options *o)
   const launch l = find_launch();
   char why[512] = "";
   bool there = false;
-  if (!o->command || !((int)o->command->bit & SHARD_COMMANDS) || l.ranks < 2 ||
+  if (!o->command || !((int)o->command->bit & option_table[OPTION_SHARD].commands) || l.ranks < 2 ||
       o->value[OPTION_SHARD]) {
     return EXIT_GOOD;
   }
