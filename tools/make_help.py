@@ -171,6 +171,9 @@ class Table:
         names = [o.name for o in self.options]
         if names != sorted(names) or len(set(names)) != len(names):
             fail(folder / "options.txt", "options are not in alphabetical order")
+        for option in self.options:
+            if not set(option.without) <= set(names):
+                fail(folder / "options.txt", f"--{option.name} is not with an option that is not there")
         self.names["repeated"] = either(["--" + o.name for o in self.options if o.repeat]).replace(" or ", " and ")
         self.names["folder_commands"] = either([f"`abut {c}`" for c in self.option("shard").blocks[0].commands +
                                                 self.option("shard").blocks[1].commands])
@@ -178,7 +181,7 @@ class Table:
         for place, words, properties in entries_of(folder / "manual.txt"):
             found = {p.name: p for p in properties}
             if words[0] == "program":
-                self.programs[words[1]] = found["about"].rest + (", by OpenCL" if "also" in found else "")
+                self.programs[words[1]] = found["about"].rest
             elif words[0] == "manual":
                 self.date = found["date"].rest
             elif words[0] == "section":
@@ -384,7 +387,7 @@ def marked(text, values=()):
             return rf"\fB{escaped(word[1:-1])}\fR"
         return rf"\fB{escaped(word)}\fR" if word[0] == "-" else rf"\fI{word}\fR"
     names = "|".join(sorted(map(re.escape, values), key=len, reverse=True))
-    pattern = r"`[^`]*`|(?<![\w-])--?[a-z][\w-]*" + (rf"|(?<![\w.])(?:{names})(?![\w.]\w|\w)" if names else "")
+    pattern = r"`[^`]*`|(?<![\w-])--[a-z][\w-]*|(?<![\w(-])-[a-z](?!\w)" + (rf"|(?<![\w.])(?:{names})(?![\w.]\w|\w)" if names else "")
     pieces, end = [], 0
     for found in re.finditer(pattern, text):
         pieces += [escaped_text(text[end:found.start()]), mark(found)]
@@ -444,7 +447,8 @@ def mdoc_usage(command, usage):
 
 
 def values_of(value):
-    return [word for word in re.findall(r"[A-Z][A-Z0-9]*", value) if word not in ("A", "J")]
+    """The names within a value, which are italic in its texts; not those of files, whose letters are shapes, too."""
+    return [] if "." in value else re.findall(r"[A-Z][A-Z0-9]*", value)
 
 
 def is_shared(table, block):
@@ -457,7 +461,7 @@ def manual(table):
     public = table.public()
     everywhere = [o for o in table.options if all(o.block(c.name) for c in table.commands)]
     out = [r'.\" Made by tools/make_help.py from src/cli/help.', f".Dd {table.date}", ".Dt ABUT 1", ".Os", ".Sh NAME", ".Nm abut",
-           f".Nd {table.programs['abut'].removesuffix(', by OpenCL')}", ".Sh SYNOPSIS"]
+           f".Nd {table.programs['abut']}", ".Sh SYNOPSIS"]
     for command in public:
         for usage in command.usages:
             out += mdoc_usage(command, usage)
