@@ -572,7 +572,8 @@ def zsh_quoted(text):
 
 def zsh_action(kind, words):
     if kind == "files":
-        return f'_files -g "*.({"|".join(words)})"' if words else "_files -/"
+        endings = f"({'|'.join(words)})" if len(words) > 1 else "".join(words)  # (word) at the end is a qualifier of globs
+        return f'_files -g "*.{endings}"' if words else "_files -/"
     return f"({' '.join(words)})" if kind == "words" else " "
 
 

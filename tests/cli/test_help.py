@@ -129,6 +129,7 @@ def test_bash_completes_files():
 
 
 def test_other_shells():
+    lacks(made("_abut"), r"\*\.\([^|]*\)")  # parentheses around one ending are qualifiers of a glob, which match nothing
     if shutil.which("zsh"):
         done = subprocess.run(["zsh", "-n", MADE / "_abut"], capture_output=True, text=True)
         check(done.returncode == 0, f"zsh: {done.stderr}")
