@@ -5,6 +5,8 @@
   python3 docs/figures.py separate BUILD [A B STARTS INDEX [OUT.png]]   separate.png
   python3 docs/figures.py decomposed BUILD DATA [MESH:COUNT ...]     decomposed.png, and the tables in decompose.md and bodies.md
 
+docs/concepts/figures.py draws the plots of the concept pages.
+
 fig3: the curves come from the test program that checks them:
   build/tests/core/test_core_figures f64 curves.csv
 Columns: angle [rad], then x of the first edge's witness point [m] with hard choices, with the ridge
