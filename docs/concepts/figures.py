@@ -93,13 +93,13 @@ def bracket():
     profile = np.array([[0, 0], [0.08, 0], [0.08, 0.02], [0.02, 0.02], [0.02, 0.06], [0, 0.06]])
     vertices = np.array([[x, y, z] for y in (0, 0.06) for x, z in profile])
     sides = [[i, i + 6, (i + 1) % 6 + 6, (i + 1) % 6] for i in range(6)]
-    return abut.body(vertices, [list(range(6)), list(range(11, 5, -1)), *sides])
+    return abut.body(vertices, [list(range(6)), list(range(11, 5, -1)), *sides], vertices_kept="all")
 
 
 def draw_features():
     """Contact meshes that abut makes of two meshes."""
     figure = pyplot.figure(figsize=(9.0, 3.9), dpi=80)
-    bodies = (("an L of 80 mm", bracket(), (25, -60)), ("figure.obj", abut.load(ASSETS / "figure.obj", vertices=200), (15, -55)))
+    bodies = (("an L, --vertices all", bracket(), (25, -60)), ("figure.obj, --vertices 200", abut.load(ASSETS / "figure.obj", vertices=200), (15, -55)))
     for i, (name, body, view) in enumerate(bodies):
         shape = body.shape()
         axes = figure.add_subplot(1, 2, i + 1, projection="3d")
