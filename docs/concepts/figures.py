@@ -107,7 +107,7 @@ def draw_features():
         for edge in np.asarray(shape.edges):
             axes.plot(*vertices[edge].T, color=BLUE, linewidth=1.0)
         axes.scatter(*vertices.T, color=RED, s=7, depthshade=False)
-        axes.set_box_aspect(np.ptp(vertices, axis=0), zoom=1.35)
+        axes.set_box_aspect(np.ptp(vertices, axis=0), zoom=1.35 if i else 1.0)
         axes.view_init(*view)
         axes.set_axis_off()
         axes.set_title(f"{name}: {len(vertices)} vertices, {len(shape.edges)} edges")
