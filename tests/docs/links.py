@@ -2,8 +2,9 @@
 """Every link of every .md file against the tree: links.py ROOT
 
 Relative targets, images among them, must exist; anchors must be headings of the page that they
-name, by GitHub's rule; every page under docs/ must be reachable from README.md; and files that a
-page names in backticks by their path from ROOT must be there. Links to other hosts are not asked.
+name, by GitHub's rule; every page under docs/ must be reachable from README.md; the map, docs/README.md,
+must link every page for users, which are those under docs/ but outside docs/dev; and files that a page
+names in backticks by their path from ROOT must be there. Links to other hosts are not asked.
 """
 import html
 import os
@@ -23,6 +24,7 @@ CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$|^(?=\S)([^\n]+)\n(?:=+|-+)[ \t]*$", re.M)
 SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*:", re.I)
 PATH = re.compile(r"`((?:src|cl|include|tests|tools|bench|docs|examples|assets)/[\w./-]+)`")
+MAP, MAINTAINERS = "docs/README.md", "docs/dev"
 HISTORY = "CHANGELOG.md"  # which names files as they were
 
 
@@ -132,6 +134,11 @@ def faults_of(root):
         looked += 1
         if page not in reached and root / "docs" in page.parents:
             faults.append(f"{page.relative_to(root)} is not reached from README.md")
+    users = [page for page in pages if root / "docs" in page.parents and root / MAINTAINERS not in page.parents]
+    for page in users if root / MAP in leads else []:
+        looked += 1
+        if page != root / MAP and page not in leads[root / MAP]:
+            faults.append(f"{page.relative_to(root)} is not on the map, {MAP}")
     return faults, looked
 
 

@@ -68,6 +68,13 @@ class Links(unittest.TestCase):
         self.assertEqual(self.faults(files=alone),
                          [f"{name} is not reached from README.md" for name in alone])
 
+    def test_a_page_that_is_not_on_the_map_is_found(self):
+        pages = {"docs/README.md": "[more](more/README.md)", "docs/dev/inner.md": "# Inner",
+                 "docs/more/README.md": "[page](../page.md) [map](../README.md) [inner](../dev/inner.md)"}
+        self.assertEqual(self.faults(files=pages), ["docs/page.md is not on the map, docs/README.md"])
+        pages["docs/README.md"] += " [page](page.md)"
+        self.assertEqual(self.faults(files=pages), [])
+
     def test_anchors_are_named_as_on_github(self):
         for heading, name in (("Two words", "two-words"), ("`abut_vjp`, `_jvp`", "abut_vjp-_jvp"),
                               ("What is left out, and why", "what-is-left-out-and-why"),
