@@ -99,7 +99,8 @@ def bracket():
 def draw_features():
     """Contact meshes that abut makes of two meshes."""
     figure = pyplot.figure(figsize=(9.0, 3.9), dpi=80)
-    bodies = (("an L, --vertices all", bracket(), (25, -60)), ("figure.obj, --vertices 200", abut.load(ASSETS / "figure.obj", vertices=200), (15, -55)))
+    bodies = (("an L, --vertices all", bracket(), (25, -60)),
+              ("figure.obj, --vertices 200", abut.load(ASSETS / "figure.obj", vertices=200), (15, -55)))
     for i, (name, body, view) in enumerate(bodies):
         shape = body.shape()
         axes = figure.add_subplot(1, 2, i + 1, projection="3d")
@@ -138,7 +139,7 @@ def draw_rocking(name, curves):
     for colour, label, (angles, values, rates) in curves:
         left.plot(angles, values, color=colour, linewidth=2)
         right.plot(angles, rates, color=colour, linewidth=2, label=label)
-    right.legend(frameon=False, fontsize=8, loc="upper right")
+    right.legend(frameon=False, fontsize=8, loc="lower left")
     left.set(xlabel="angle [degrees]", ylabel="[mm]", title="one number per pose")
     right.set(xlabel="angle [degrees]", ylabel="[mm / rad]", title="its derivative by the angle")
     save(figure, name)
@@ -153,7 +154,7 @@ def draw_distances():
 # ---- smoothing ---------------------------------------------------------------------------------
 def draw_temperatures():
     """The same path, and the soft distance at three temperatures."""
-    curves = [(colour, f"soft_distance, T = {MM * t:g} mm", rock("soft_distance", temperature=t))
+    curves = [(colour, f"T = {MM * t:g} mm", rock("soft_distance", temperature=t))
               for t, colour in ((0.00003, RED), (0.0001, YELLOW), (0.0003, BLUE))]
     draw_rocking("temperatures", [(GREY, "distance", rock("distance")), *curves])
 
@@ -182,7 +183,7 @@ def draw_approach():
 
 
 def slid(law, folder):
-    """A cube on a plane with friction 0.3, for half a second of a level gravity: its way [m] and the way's derivative."""
+    """A cube on a plane with friction 0.3, for half a second of gravity with a horizontal part: its way [m] and the way's derivative."""
     scene = {"timestep": 0.004, "contact_model": law,
              "links": [{"name": "floor", "bodies": [{"plane": [5, 5]}]},
                        {"name": "box", "position": [0, 0, 0.05], "joint": {"type": "free"}, "density": 500, "bodies": [{"box": [0.05, 0.05, 0.05]}]}],
@@ -208,8 +209,8 @@ def draw_laws():
     for one in (left, right):
         one.axvline(0.3 * 9.81, color=GREY, linewidth=1, linestyle="--")
     left.legend(frameon=False, title="contact law")
-    left.set(xlabel="level part of gravity [m/s²]", ylabel="way in 0.5 s [mm]", title="how far the box slides")
-    right.set(xlabel="level part of gravity [m/s²]", ylabel="[mm per m/s²]", title="its derivative; 0 is not drawn", ylim=(0.1, 1e3))
+    left.set(xlabel="horizontal part of gravity [m/s²]", ylabel="way in 0.5 s [mm]", title="how far the box slides")
+    right.set(xlabel="horizontal part of gravity [m/s²]", ylabel="[mm per m/s²]", title="its derivative; 0 is not drawn", ylim=(0.1, 1e3))
     save(figure, "laws")
 
 
