@@ -255,6 +255,7 @@ class SceneNumbers(Protocol):
     parameters: int
     candidate_count: int
     moved: int
+    by_springs: bool
 
     @property
     def handle(self) -> Any: ...
