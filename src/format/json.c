@@ -12,8 +12,9 @@ static abut_status parse(json_file *f, const char *name, const char *bytes, size
                          json_at *root)
 {
   json_error_t error;
-  *f = (json_file){name, bytes, count, NULL};
-  f->root = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, &error);
+  const size_t mark = text_mark(bytes, count);
+  *f = (json_file){name, bytes + mark, count - mark, NULL};
+  f->root = json_loadb(f->bytes, f->count, JSON_REJECT_DUPLICATES, &error);
   *root = (json_at){.value = f->root};
   if (!f->root && json_error_code(&error) == json_error_out_of_memory) {
     return fail(ABUT_ERROR_MEMORY, "no memory for '%s'", name);

@@ -23,7 +23,8 @@ typedef struct json_at {
   json_t *value;
 } json_at;
 
-/* Parses; the root must be an object, keys must be unique. *root reaches it. */
+/* Parses, behind a byte order mark; the root must be an object, keys must be unique. *root reaches
+ * it. */
 abut_status json_file_open(json_file *f, const char *name, const char *bytes, size_t count,
                            json_at *root);
 

@@ -209,7 +209,7 @@ static bool is_ascii(const char *bytes, size_t count, size_t text)
       (uint64_t)little_u32(bytes + HEADER_BYTES - 4) * TRIANGLE_BYTES == count - HEADER_BYTES) {
     return false;
   }
-  size_t at = count >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+  size_t at = text_mark(bytes, count);
   while (at < count && strchr(" \t\r\n", bytes[at]) && bytes[at]) {
     at++;
   }

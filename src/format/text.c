@@ -27,12 +27,14 @@ void number_locale_leave(number_locale *l)
   }
 }
 
+size_t text_mark(const char *bytes, size_t count)
+{
+  return count >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 abut_status text_open(scan *t, const char *name, const char *bytes, size_t count)
 {
-  *t = (scan){.name = name, .at = bytes, .end = bytes + count, .line = 1};
-  if (count >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {
-    t->at += 3;
-  }
+  *t = (scan){.name = name, .at = bytes + text_mark(bytes, count), .end = bytes + count, .line = 1};
   return number_locale_enter(&t->locale);
 }
 

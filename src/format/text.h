@@ -31,6 +31,9 @@ typedef struct word {
   size_t length;
 } word;
 
+/* Returns how many bytes a byte order mark takes at the start of a text: 3, or 0 without one. */
+size_t text_mark(const char *bytes, size_t count);
+
 /* Skips a byte order mark. Close what was opened: it holds the thread's locale. */
 abut_status text_open(scan *t, const char *name, const char *bytes, size_t count);
 void text_close(scan *t);

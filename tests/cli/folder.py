@@ -404,6 +404,14 @@ def refused(poses):
     pathlib.Path("slab.obj").write_bytes(obj + b"# another mesh\n")
     run(2, *part, "0/3", "--resume", says="r/: was begun with another pair of bodies")
     pathlib.Path("slab.obj").write_bytes(obj)
+    # Of a body file behind a byte order mark the mesh counts, too.
+    pathlib.Path("marked.body.json").write_bytes(b"\xef\xbb\xbf" + pathlib.Path("slab.body.json").read_bytes())
+    marked = ["marked.body.json" if word == "slab.body.json" else word for word in part]
+    marked[marked.index("r/")] = "marked/"
+    run(0, *marked, "0/3", says="not finite")
+    pathlib.Path("slab.obj").write_bytes(obj + b"# another mesh\n")
+    run(2, *marked, "1/3", says="marked/: was begun with another pair of bodies")
+    pathlib.Path("slab.obj").write_bytes(obj)
     pathlib.Path("p.npy").write_bytes(npy[:-1] + b"\x01")
     run(2, *part, "0/3", "--resume", says="r/: was begun with another file of poses")
     pathlib.Path("p.npy").write_bytes(npy)

@@ -200,6 +200,32 @@ static void mesh_paths(void)
   }
 }
 
+/* Editors on Windows put a byte order mark before the text. Lines count as without it, and a mark
+ * anywhere else is a fault. */
+static void byte_order_mark(void)
+{
+  static const char bad[] = "\xEF\xBB\xBF{\n\"mesh\": 3}";
+  static const char inner[] = "{\n\xEF\xBB\xBF}";
+  sample s[SAMPLE_LIMIT];
+  body_file b;
+  const size_t count = samples_make(SAMPLE_BODY, s);
+  char *marked = malloc(3 + s[0].count);
+  require(marked != NULL);
+  memcpy(marked, "\xEF\xBB\xBF", 3);
+  memcpy(marked + 3, s[0].bytes, s[0].count);
+  REQUIRE_OK(body_file_parse("x.body.json", marked, 3 + s[0].count, &b));
+  CHECK_TEXT(b.name, "part");
+  CHECK(b.def.superquadrics[0].axes[2] == 0.2);
+  body_file_free(&b);
+  free(marked);
+  for (size_t i = 0; i < count; ++i) {
+    free(s[i].bytes);
+  }
+  expect_failure(body_file_parse("b", bad, sizeof bad - 1, &b), ABUT_ERROR_FORMAT,
+                 "b:2: ", "mesh: not a string");
+  expect_failure(body_file_parse("b", inner, sizeof inner - 1, &b), ABUT_ERROR_FORMAT, "b:2: ", "");
+}
+
 #define SQ(axes, exponents, position, quaternion, more)               \
   "{\n\"mesh\": \"a.obj\",\n\"superquadrics\": [\n{\n\"axes\": " axes \
   ",\n\"exponents\": " exponents ",\n\"position\": " position         \
@@ -681,6 +707,7 @@ int main(void)
   heights_of_16_bits();
   any_family();
   mesh_paths();
+  byte_order_mark();
   wrong_body();
   deep_nest();
   good_smoothing();

@@ -126,6 +126,24 @@ static exit_code hash_named(const char *path, const json_t *value, int depth, ui
   return code;
 }
 
+/* Reads the JSON of a body or a scene, which may begin with a byte order mark. NULL where it
+ * cannot: what is wrong is said where it is read. */
+static json_t *json_of_file(const char *path)
+{
+  FILE *file = fopen(path, "rb");
+  char mark[3] = "";
+  if (!file) {
+    return NULL;
+  }
+  if (fread(mark, 1, sizeof mark, file) != sizeof mark ||
+      memcmp(mark, "\xEF\xBB\xBF", sizeof mark) != 0) {
+    rewind(file);
+  }
+  json_t *text = json_loadf(file, JSON_REJECT_DUPLICATES, NULL);
+  fclose(file);
+  return text;
+}
+
 static exit_code hash_file_and_named(const char *path, int depth, uint64_t *hash)
 {
   uint64_t bytes;
@@ -133,8 +151,7 @@ static exit_code hash_file_and_named(const char *path, int depth, uint64_t *hash
   if ((!ends_with(path, ".body.json") && !ends_with(path, ".scene.json")) || depth == NAMED_DEPTH) {
     return EXIT_GOOD;
   }
-  /* what is wrong is said where it is read */
-  json_t *text = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+  json_t *text = json_of_file(path);
   const exit_code code = hash_named(path, text, depth, hash);
   json_decref(text);
   return code;
