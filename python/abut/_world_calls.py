@@ -66,7 +66,7 @@ _TOLD = {
     WorldStatus.NOT_FINITE: "are not finite, and keep the last state that they had",
     WorldStatus.DIVERGED: "diverge, and keep the last state that they had",
     WorldStatus.OVERFLOW: "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless "
-                          "stated) or a soft scene's `capacity`: some were left out",
+                          "stated) or a soft scene's `capacity` or `most_contacts`: some were left out",
     WorldStatus.NOT_CONVERGED: "had steps whose solver did not end within the scene's `iterations`",
     WorldStatus.SINGULAR: "have a mass matrix, or a solver's, that is not positive, and keep the last state "
                           "that they had",

@@ -811,6 +811,16 @@ def test_automatic_pairs(tmp_path):
         abut.Scene(path, on).close()
 
 
+@pytest.mark.parametrize("bound", ["capacity", "most_contacts"])
+def test_contacts_that_are_left_out_are_told_by_the_key_that_left_them_out(bound, context, tmp_path):
+    scene = abut.Scene(worlds.write_scene(tmp_path, **{bound: 2}, links=[
+        {"bodies": [{"plane": [5, 5]}]},
+        {"joint": {"type": "free"}, "density": 500, "position": [0, 0, 0.1], "bodies": [{"box": [0.1, 0.1, 0.1]}]}], pairs=[{"a": 1, "b": 0}]), context)
+    with pytest.warns(UserWarning, match=f"had more contacts than .*`{bound}`.*: some were left out"):
+        got = scene.step(scene.start(), np.zeros(6))
+    assert got.status == abut.WorldStatus.OVERFLOW
+
+
 def test_a_scene_that_says_nothing_of_pairs_warns(context, tmp_path):
     path = tmp_path / "silent.scene.json"
     links = '"links": [{"bodies": [{"plane": [5, 5]}]}, {"joint": {"type": "free"}, "density": 500, "position": [0, 0, 1], '\

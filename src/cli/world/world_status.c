@@ -39,11 +39,9 @@ static const struct {
    "had"},
   {ABUT_WORLD_OVERFLOW,
    "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a "
-   "soft scene's "
-   "`capacity`: some were left out",
+   "soft scene's `capacity` or `most_contacts`: some were left out",
    "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a "
-   "soft scene's "
-   "`capacity`: some were left out"},
+   "soft scene's `capacity` or `most_contacts`: some were left out"},
   {ABUT_WORLD_NOT_CONVERGED,
    "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken",
    "had steps whose solver did not end within the scene's `iterations`; its last iterate was "
