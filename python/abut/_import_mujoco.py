@@ -1326,6 +1326,9 @@ def _reason(error: Exception) -> str:
         return text + "; MuJoCo's meshes are .obj, .stl or .msh, so convert it (docs/import.md#meshes)"
     if re.search("package:/", text):
         return text + "; MuJoCo finds no packages of ROS: write the mesh's path in the place of `package://` (docs/import.md#meshes)"
+    scheme = re.search(r"'(\w\w+):/", text)  # MuJoCo joins the slashes of a URL
+    if scheme:
+        return text + f"; MuJoCo reads no URLs: write the mesh's path in the place of `{scheme[1]}://` (docs/import.md#meshes)"
     if "Error opening file" in text:
         return text + "; MuJoCo looks for files from the model's own folder on (docs/import.md#meshes)"
     if re.search("unrecognized (attribute|element)|invalid keyword", text):

@@ -149,6 +149,8 @@ def test_what_is_wrong():
             err=r"^abut: bad\.xml: .*; MuJoCo's meshes are \.obj, \.stl or \.msh, so convert it \(docs/import\.md#meshes\)")
     mesh = '<robot name="r"><link name="a"><collision><geometry><mesh filename="{}"/></geometry></collision></link></robot>\n'
     for name, hint in (("package://arm/part.stl", "MuJoCo finds no packages of ROS: write the mesh's path in the place of `package://`"),
+                       ("file:///arm/part.stl", "MuJoCo reads no URLs: write the mesh's path in the place of `file://`"),
+                       ("model://arm/part.stl", "MuJoCo reads no URLs: write the mesh's path in the place of `model://`"),
                        ("part.stl", "MuJoCo looks for files from the model's own folder on")):
         put("bad.urdf", mesh.format(name))
         said = run(2, "import bad.urdf -o no.scene.json", err=r"^abut: bad\.urdf: MuJoCo .*part\.stl.*; " + hint + r" \(docs/import\.md#meshes\)$")
