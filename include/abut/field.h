@@ -53,7 +53,8 @@ typedef enum abut_suspicion {
                                    field's surface */
   ABUT_SUSPECT_WELDED = 4096,   /* corners that are apart by more than rounding became one */
   ABUT_SUSPECT_CLOSING = 8192,  /* what closes the holes has moved the inside, by winding numbers */
-  ABUT_SUSPECT_TRAILING = 16384 /* the file goes on behind the mesh's end; that was left out */
+  ABUT_SUSPECT_TRAILING = 16384, /* the file goes on behind the mesh's end; that was left out */
+  ABUT_SUSPECT_NARROW = 32768    /* gaps are too narrow for the field to be positive in them */
 } abut_suspicion;
 
 /* Errors are shares of the diagonal, of the field at points spread over the mesh's faces. */
@@ -92,6 +93,9 @@ typedef struct abut_field_report {
   double misfit;         /* of abut_body_info; 0 where a field is made of the mesh itself */
   double feature_misfit; /* of abut_body_info, likewise */
   size_t trailing;       /* bytes behind the end of the mesh in its file, which were left out */
+  double gap_filled, gap_width; /* of the area: faces gaps narrower than four tolerances in which
+                                   the field is not positive; the median by area of the width of
+                                   these [m]; 0: there are none */
 } abut_field_report;
 
 /* The report of the mesh that a body was loaded from: of a bare mesh that of its field, of a body

@@ -14,7 +14,7 @@ from abut._shape_numbers import ShapeNumbers, numbers_of
 __all__ = ["Body"]
 
 _DIAGNOSTICS = ("OPEN", "INSIDE_OUT", "TURNED", "TANGLED", "UNIT", "SMALL", "COARSE", "THIN",
-                "NESTED", "SHEET", "MISFIT", "FEATURES", "WELDED", "CLOSING", "TRAILING")
+                "NESTED", "SHEET", "MISFIT", "FEATURES", "WELDED", "CLOSING", "TRAILING", "NARROW")
 
 
 def diagnostic_texts(report: Any) -> list[str]:

@@ -561,6 +561,15 @@ static void words(void)
   abut_suspicion_text(&odd, ABUT_SUSPECT_TRAILING, text, sizeof text);
   check(!strncmp(text, "trailing: 1 byte behind the end of the mesh in its file was left out;", 69),
         "'%s'", text);
+  odd.suspicions |= ABUT_SUSPECT_NARROW;
+  odd.gap_filled = 0.205;
+  odd.gap_width = 0.0025;
+  abut_suspicion_text(&odd, ABUT_SUSPECT_NARROW, text, sizeof text);
+  check(!strncmp(text,
+                 "narrow: 20 % of the surface faces gaps that the field fills, half of which are "
+                 "at most 0.0025 m wide;",
+                 97),
+        "'%s'", text);
   odd.thin_share = 0.0;
   odd.thin_lost = 0.0123;
   abut_suspicion_text(&odd, ABUT_SUSPECT_THIN, text, sizeof text);

@@ -155,6 +155,44 @@ static void lost_sheets(void)
   shape_free(&s);
 }
 
+/* A gap of 2 mm between boxes of a metre is less than the field can show by the default tolerance.
+ * What lies in it counts as inside, and the report says so. A smaller tolerance opens the gap. */
+static void narrow_gaps(void)
+{
+  static const double under[3] = {-0.5, -0.5, -1.002}, over[3] = {0.5, 0.5, -0.002};
+  static const double bottom[3] = {-0.5, -0.5, 0.0}, top[3] = {0.5, 0.5, 1.0};
+  double points[3 * 50], found[50];
+  uint64_t seed = 9;
+  shape s = {0};
+  shape_box(&s, under, over, 1);
+  shape_box(&s, bottom, top, 1);
+  for (size_t i = 0; i < 50; ++i) {
+    points[3 * i] = 0.8 * (random_uniform(&seed) - 0.5);
+    points[3 * i + 1] = 0.8 * (random_uniform(&seed) - 0.5);
+    points[3 * i + 2] = -0.001;
+  }
+  for (int fine = 0; fine < 2; ++fine) {
+    abut_field_options options = abut_default_field_options();
+    options.tolerance = fine ? 0.0002 : 0.0015;
+    abut_field f = made(&s, &options);
+    size_t inside = 0;
+    evaluate(&f, 50, points, found);
+    for (size_t i = 0; i < 50; ++i) {
+      inside += found[i] < 0.0;
+    }
+    check(inside == (fine ? 0 : 50), "tolerance %g: %zu of 50 points of the gap are inside",
+          options.tolerance, inside);
+    check(f.report.suspicions == (fine ? 0u : ABUT_SUSPECT_NARROW), "tolerance %g: suspicions %u",
+          options.tolerance, f.report.suspicions);
+    check(fabs(f.report.gap_width - (fine ? 0.0 : 0.002)) < 1e-9, "gaps of %g m",
+          f.report.gap_width);
+    check(fabs(f.report.gap_filled - (fine ? 0.0 : 2.0 / 12.0)) < 0.01, "gaps before %g",
+          f.report.gap_filled);
+    abut_free_field(&f);
+  }
+  shape_free(&s);
+}
+
 /* Along a straight edge a field is the same all the way: where finer cells ended, it had steps. */
 static void edges(void)
 {
@@ -500,6 +538,7 @@ int main(void)
 {
   shapes();
   lost_sheets();
+  narrow_gaps();
   edges();
   tips();
   if (!usual_share() && UNLESS_SANITIZED(true, false)) { /* larger fields by the same steps as of

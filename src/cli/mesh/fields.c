@@ -89,6 +89,7 @@ static const char *hint_of(const options *o, abut_suspicion which)
   case ABUT_SUSPECT_COARSE:
     return field ? " (--memory, --cells)" : " (--cells; `abut field` has --memory)";
   case ABUT_SUSPECT_THIN:
+  case ABUT_SUSPECT_NARROW:
     return field ? " (--tolerance, --memory)" : " (`abut field` has --tolerance)";
   default:
     return "";

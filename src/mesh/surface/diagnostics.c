@@ -211,6 +211,15 @@ static int trailing_text(const abut_field_report *r, char *out, size_t room)
                   r->trailing, s(r->trailing), was(r->trailing));
 }
 
+static int narrow_text(const abut_field_report *r, char *out, size_t room)
+{
+  return snprintf(out, room,
+                  "narrow: %s %% of the surface faces gaps that the field fills, half of which are "
+                  "at most %.3g m wide; a body in such a gap counts as overlapping; ask a smaller "
+                  "tolerance",
+                  percent(r->gap_filled).text, r->gap_width);
+}
+
 size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which, char *text,
                            size_t room)
 {
@@ -225,7 +234,7 @@ size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which
     {ABUT_SUSPECT_NESTED, nested_text},     {ABUT_SUSPECT_SHEET, sheet_text},
     {ABUT_SUSPECT_MISFIT, misfit_text},     {ABUT_SUSPECT_FEATURES, features_text},
     {ABUT_SUSPECT_WELDED, welded_text},     {ABUT_SUSPECT_CLOSING, closing_text},
-    {ABUT_SUSPECT_TRAILING, trailing_text},
+    {ABUT_SUSPECT_TRAILING, trailing_text}, {ABUT_SUSPECT_NARROW, narrow_text},
   };
   if (text && room) {
     *text = '\0';

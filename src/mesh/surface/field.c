@@ -16,7 +16,9 @@
 #define TOLERANCE 0.0015
 #define VERTICES 1000
 #define MEMORY ((size_t)256 << 20)
-#define LOST_MOST 0.001 /* of the area: thin parts that may be lost in silence */
+#define LOST_MOST                                                                \
+  0.001 /* of the area: thin parts that may be lost, and gaps filled, in silence \
+         */
 
 abut_field_options abut_default_field_options(void)
 {
@@ -125,7 +127,8 @@ static void diagnose(abut_field_report *r, double tolerance)
     (coarse ? ABUT_SUSPECT_COARSE : 0u) | (r->thin_lost > LOST_MOST ? ABUT_SUSPECT_THIN : 0u) |
     (r->shells_nested ? ABUT_SUSPECT_NESTED : 0u) | (r->sheets ? ABUT_SUSPECT_SHEET : 0u) |
     (r->welded_within > 0.0 ? ABUT_SUSPECT_WELDED : 0u) |
-    (r->closing_doubt > 0.0 ? ABUT_SUSPECT_CLOSING : 0u);
+    (r->closing_doubt > 0.0 ? ABUT_SUSPECT_CLOSING : 0u) |
+    (r->gap_filled > LOST_MOST ? ABUT_SUSPECT_NARROW : 0u);
 }
 
 static double winding_of(const void *user, const double x[3])

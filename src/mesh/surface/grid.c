@@ -356,6 +356,27 @@ static abut_status judge_thin(const sample *samples, size_t count, abut_field_re
   return ABUT_SUCCESS;
 }
 
+/* Reports gaps that the field fills. */
+static abut_status judge_gaps(const sample *samples, size_t count, abut_field_report *report)
+{
+  void *memory = NULL;
+  TRY(allocate(&memory, count, sizeof(weighed)));
+  weighed *widths = memory;
+  double area = 0.0, filled = 0.0;
+  size_t used = 0;
+  for (size_t i = 0; i < count; ++i) {
+    area += samples[i].area;
+    if (samples[i].is_filled) {
+      filled += samples[i].area;
+      widths[used++] = (weighed){samples[i].across, samples[i].area};
+    }
+  }
+  report->gap_filled = area > 0.0 ? filled / area : 0.0;
+  report->gap_width = median_of(widths, used, filled);
+  free(memory);
+  return ABUT_SUCCESS;
+}
+
 static abut_status judge_all(const refiner *q, const spline *s, abut_field_report *report)
 {
   static const double shares[2] = {0.5, 0.95};
@@ -369,6 +390,7 @@ static abut_status judge_all(const refiner *q, const spline *s, abut_field_repor
   TRY_DONE(tree_of_corners(sides, side_count, &edges));
   from.edges = &edges;
   from.edge_reach = s->spacing;
+  from.gaps = true;
   TRY_DONE(samples_take(&from, SAMPLE_SHARE * s->spacing, 0, &samples, &count));
   const double diagonal = from.of->diagonal;
   TRY_DONE(error_at(samples, count, 0, 2, shares, errors));
@@ -380,6 +402,7 @@ static abut_status judge_all(const refiner *q, const spline *s, abut_field_repor
   report->face_most = most[0] / diagonal;
   report->edge_most = most[1] / diagonal;
   TRY_DONE(judge_thin(samples, count, report));
+  TRY_DONE(judge_gaps(samples, count, report));
   for (size_t l = 1; l <= s->level_count; ++l) {
     report->blocks += s->levels[l].count;
   }

@@ -89,6 +89,22 @@ static bool is_at_edge(const sampler *q, const double x[3])
   return q->edges && tree_nearest(q->edges, x, q->edge_reach * q->edge_reach).at != UINT32_MAX;
 }
 
+/* Finds whether a gap before a point of the surface is filled, whose faces are about parallel. */
+static void look_across(const sampler *q, const double n[3], sample *to)
+{
+  const double across = tree_cast(q->inside->near, to->x, n, 1e-9 * q->of->diagonal, q->thin);
+  double middle[3];
+  if (!(across < q->thin)) {
+    return;
+  }
+  for (int k = 0; k < 3; ++k) {
+    middle[k] = to->x[k] + 0.5 * across * n[k];
+  }
+  to->is_filled = spline_value(q->s, middle, q->s->level_count) <= 0.0 &&
+                  solid_distance(q->inside, middle) > SLAB_SHARE * across;
+  to->across = to->is_filled ? across : 0.0;
+}
+
 /* Finds what the spline says at a point of the surface whose outer normal is n. */
 static void judge(const sampler *q, const double n[3], sample *to)
 {
@@ -97,6 +113,9 @@ static void judge(const sampler *q, const double n[3], sample *to)
   to->at_edge = is_at_edge(q, to->x);
   if (!(q->thin > 0.0)) {
     return;
+  }
+  if (q->gaps) {
+    look_across(q, n, to);
   }
   const double inward[3] = {-n[0], -n[1], -n[2]};
   const double through = tree_cast(q->inside->near, to->x, inward, 1e-9 * q->of->diagonal, q->thin);

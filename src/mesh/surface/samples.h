@@ -13,8 +13,10 @@ typedef struct sample {
   double through;        /* of a thin part: its thickness [m]; else 0 */
   bool at_edge;          /* near a sharp edge */
   bool is_thin, is_lost; /* a thin part; the spline is not negative inside */
-  bool is_wedge; /* thinner than finer cells are made for, as towards any sharp edge or rim */
-  bool is_rim;   /* thin because a sharp edge or a rim is near, which any field rounds */
+  bool is_wedge;  /* thinner than finer cells are made for, as towards any sharp edge or rim */
+  bool is_rim;    /* thin because a sharp edge or a rim is near, which any field rounds */
+  bool is_filled; /* the spline is not positive in a narrow gap before the surface */
+  double across;  /* of such a gap: its width [m]; else 0 */
 } sample;
 
 typedef struct sampler {
@@ -23,6 +25,7 @@ typedef struct sampler {
   const spline *s;
   double thin;       /* [m]: parts of less thickness are looked through; 0: none are */
   double wedge;      /* [m]: parts of less thickness are wedges */
+  bool gaps;         /* gaps narrower than `thin` are looked across, too */
   double edge_reach; /* [m] */
   const tree *edges; /* sharp ones, as triangles without area; NULL: at_edge is false */
 } sampler;
