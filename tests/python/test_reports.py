@@ -241,3 +241,65 @@ def test_flush_cubes_that_fall_on_each_other(model, speed, words, context, tmp_p
     scene = abut.Scene(path, context)
     s = scene.step([0, 0, 0.0404, 1, 0, 0, 0], [0, 0, -speed, 0, 0, 0], steps=500)
     assert s.status == 0 and abs(s.q[2] - 0.04) < 2e-4 and np.abs(s.v).max() < 1e-3
+
+
+# ---- worlds ----
+
+PLANE = {"bodies": [{"plane": [50, 50]}]}
+
+
+def world(folder, context, model, *links, **more):
+    path = folder / "world.scene.json"
+    path.write_text(json.dumps({"contact_model": model, "links": list(links), **more}))
+    return abut.Scene(path, context)
+
+
+def free(word, position, quaternion=(1, 0, 0, 0)):
+    return {"joint": {"type": "free"}, "density": 1000, "position": list(position), "quaternion": list(quaternion), "bodies": [word]}
+
+
+LAWS = pytest.mark.parametrize("model", ["cone", "lcp"])
+
+
+@LAWS
+@pytest.mark.parametrize("word, share", [({"sphere": 0.05}, 0.4), ({"cylinder": [0.05, 0.1]}, 0.5)])
+def test_round_words_roll_down_a_slope(word, share, model, context, tmp_path):
+    """share: I / (m r^2), by which a = g sin / (1 + share). A word's mesh weighs, so that it is a little off."""
+    angle = np.radians(4)
+    gravity = [9.81 * np.sin(angle), 0, -9.81 * np.cos(angle)]
+    scene = world(tmp_path, context, model, PLANE, free(word, [0, 0, 0.05], turned(np.pi / 2, [1, 0, 0])), gravity=gravity,
+                  pairs=[{"a": 1, "b": 0, "friction": 0.8}])
+    s = scene.step(scene.start(), np.zeros(6), steps=500)
+    assert s.status == 0 and abs(s.q[0] / (gravity[0] / (1 + share) / 2) - 1) < 0.015 and abs(s.q[1]) < 1e-3
+
+
+@LAWS
+@pytest.mark.parametrize("word", [{"sphere": 0.05}, {"cylinder": [0.05, 0.1]}])
+def test_round_words_come_to_rest(word, model, context, tmp_path):
+    """They neither rock nor roll on by themselves."""
+    scene = world(tmp_path, context, model, PLANE, free(word, [0, 0, 0.1], turned(np.pi / 2, [1, 0, 0])), pairs=[{"a": 1, "b": 0}])
+    s = scene.step(scene.start(), np.zeros(6), steps=1000)
+    assert s.status == 0 and np.abs(s.v).max() < 1e-6 and np.abs(s.q[:2]).max() < 1e-6
+
+
+@LAWS
+def test_a_launched_box_does_not_tip(model, context, tmp_path):
+    scene = world(tmp_path, context, model, PLANE, free({"box": [0.05, 0.05, 0.05]}, [0, 0, 0.05]), pairs=[{"a": 1, "b": 0, "friction": 0.5}])
+    s = scene.step(scene.start(), [3, 0, 0, 0, 0, 0], steps=500)
+    assert s.status == 0 and matrix(s.q[3:])[2, 2] > 1 - 1e-6 and abs(s.q[0] - 9 / 9.81) < 0.01
+
+
+@LAWS
+def test_a_bar_on_a_smaller_cube_rests(model, context, tmp_path):
+    scene = world(tmp_path, context, model, PLANE, free({"box": [0.05, 0.05, 0.05]}, [0, 0, 0.05]), free({"box": [0.2, 0.03, 0.02]}, [0, 0, 0.12]),
+                  automatic=True)
+    s = scene.step(scene.start(), np.zeros(12), steps=500)
+    assert s.status == 0 and np.abs(s.v).max() < 1e-6 and abs(s.q[9] - 0.12) < 1e-3
+
+
+@pytest.mark.parametrize("heading", [0.3, np.pi / 4, 1.2])
+def test_pushed_boxes_do_not_turn(heading, context, tmp_path):
+    """Of hard contacts, which bound friction along two axes apart."""
+    scene = world(tmp_path, context, "lcp", PLANE, free({"box": [0.05, 0.05, 0.05]}, [0, 0, 0.05]), pairs=[{"a": 1, "b": 0, "friction": 0.5}])
+    s = scene.step(scene.start(), [np.cos(heading), np.sin(heading), 0, 0, 0, 0], steps=300)
+    assert s.status == 0 and abs(s.q[6]) < 1e-6
