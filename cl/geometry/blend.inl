@@ -84,6 +84,18 @@ static FN(symmetric) FN(symmetric_zero)(void)
   return r;
 }
 
+static FN(symmetric) FN(symmetric_select)(ilane which, FN(symmetric) a, FN(symmetric) b)
+{
+  FN(symmetric) r;
+  r.xx = n_select(which, a.xx, b.xx);
+  r.yy = n_select(which, a.yy, b.yy);
+  r.zz = n_select(which, a.zz, b.zz);
+  r.xy = n_select(which, a.xy, b.xy);
+  r.xz = n_select(which, a.xz, b.xz);
+  r.yz = n_select(which, a.yz, b.yz);
+  return r;
+}
+
 // Returns the symmetric part of a matrix.
 static FN(symmetric) FN(symmetric_part)(const FN(mat3) *m)
 {

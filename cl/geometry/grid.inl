@@ -17,12 +17,13 @@ typedef struct FN(grid_place) {
   vec moved; // from the clipped point to the point [m]
   vec keep;  // the derivative of u along each axis, 1 where the point is left alone
   vec lose;  // 1 - keep
+  vec turn;  // the derivative of keep by u
   ilane out; // whether clipping moved the point
   int some_out;
 } FN(grid_place);
 
-// The two functions that follow return m(v), which is 0 up to -1, v from 1 on and twice
-// continuously differentiable between, and its derivative. NaN stays NaN.
+// The three functions that follow return m(v), which is 0 up to -1, v from 1 on and twice
+// continuously differentiable between, and its derivatives. NaN stays NaN in the first two.
 static num FN(grid_ramp)(num v)
 {
   const num up = n_shift(v, R(1.0));
@@ -39,9 +40,16 @@ static num FN(grid_ramp_slope)(num v)
   return n_select(n_value(v) <= lane_lit(R(-1.0)), n_lit(R(0.0)), most);
 }
 
+static num FN(grid_ramp_curve)(num v)
+{
+  const num curve = n_scale(n_shift(n_neg(n_mul(v, v)), R(1.0)), R(0.75));
+  const num within = n_select(n_value(v) < lane_lit(R(1.0)), curve, n_lit(R(0.0)));
+  return n_select(n_value(v) <= lane_lit(R(-1.0)), n_lit(R(0.0)), within);
+}
+
 // Returns one coordinate clipped to [1, size - 2]. It is counted from the nearer side, so that
 // nothing cancels far away.
-static num FN(grid_clip)(num u, real size, num *moved, num *keep, num *lose)
+static num FN(grid_clip)(num u, real size, num *moved, num *keep, num *lose, num *turn)
 {
   const ilane low = n_value(u) < lane_lit(R(0.5) * (size - R(1.0)));
   const num in = n_select(low, n_shift(u, R(-1.0)), n_shift(n_neg(u), size - R(2.0)));
@@ -50,6 +58,8 @@ static num FN(grid_clip)(num u, real size, num *moved, num *keep, num *lose)
   *moved = n_select(low, n_neg(over), over);
   *keep = FN(grid_ramp_slope)(in);
   *lose = FN(grid_ramp_slope)(out);
+  const num curve = FN(grid_ramp_curve)(in);
+  *turn = n_select(low, curve, n_neg(curve));
   return n_select(low, n_shift(kept, R(1.0)), n_shift(n_neg(kept), size - R(2.0)));
 }
 
@@ -58,12 +68,12 @@ static FN(grid_place) FN(grid_place_at)(GLOBAL const real *s, vec x)
   const real scale = s[GRID_SPACING_INV], spacing = s[GRID_SPACING];
   GLOBAL const real *size = s + GRID_SIZES;
   FN(grid_place) p;
-  p.u.x =
-    FN(grid_clip)(n_scale(n_shift(x.x, -s[0]), scale), size[0], &p.moved.x, &p.keep.x, &p.lose.x);
-  p.u.y =
-    FN(grid_clip)(n_scale(n_shift(x.y, -s[1]), scale), size[1], &p.moved.y, &p.keep.y, &p.lose.y);
-  p.u.z =
-    FN(grid_clip)(n_scale(n_shift(x.z, -s[2]), scale), size[2], &p.moved.z, &p.keep.z, &p.lose.z);
+  p.u.x = FN(grid_clip)(n_scale(n_shift(x.x, -s[0]), scale), size[0], &p.moved.x, &p.keep.x,
+                        &p.lose.x, &p.turn.x);
+  p.u.y = FN(grid_clip)(n_scale(n_shift(x.y, -s[1]), scale), size[1], &p.moved.y, &p.keep.y,
+                        &p.lose.y, &p.turn.y);
+  p.u.z = FN(grid_clip)(n_scale(n_shift(x.z, -s[2]), scale), size[2], &p.moved.z, &p.keep.z,
+                        &p.lose.z, &p.turn.z);
   p.moved =
     FN(make)(n_scale(p.moved.x, spacing), n_scale(p.moved.y, spacing), n_scale(p.moved.z, spacing));
   p.out = n_value(FN(dot3)(p.moved, p.moved)) > lane_lit(R(0.0));
@@ -78,6 +88,7 @@ typedef struct FN(grid_jet) {
   num phi;
   vec g;
   FN(symmetric) h;
+  FN(symmetric) t; // of the third order: the derivative of h along a direction that is asked for
 } FN(grid_jet);
 
 #if !NUM_DUAL
@@ -85,14 +96,20 @@ typedef struct FN(grid_jet) {
 // is made for each of them. Loops keep few numbers at a time: basis functions come from a table, by
 // the loop's variable, and nothing else is indexed by one (see num/dual.inl).
 
-// The third derivatives, which duals of second ones need.
+// The third derivatives, which duals of second ones need, and the fourth ones, which duals of third
+// ones do. Along one axis alone a fourth one is 0.
 typedef struct grid_thirds {
   lane xxx, xxy, xxz, xyy, xyz, xzz, yyy, yyz, yzz, zzz;
 } grid_thirds;
 
+typedef struct grid_fourths {
+  lane xxxy, xxxz, xxyy, xxyz, xxzz, xyyy, xyyz, xyzz, xzzz, yyyz, yyzz, yzzz;
+} grid_fourths;
+
 typedef struct grid_sum {
   FN(grid_jet) jet;
   grid_thirds third;
+  grid_fourths fourth;
 } grid_sum;
 
 // The coefficients of 1, t, t^2 and t^3 of the four basis functions that are not 0 at t in [0, 1].
@@ -164,7 +181,7 @@ static grid_row grid_row_at(GLOBAL const real *p, ilane at, const grid_along *z,
 
 // The sum over one plane across x, and its derivatives by y and z.
 typedef struct grid_plane {
-  lane value, y, z, yy, yz, zz, yyy, yyz, yzz, zzz;
+  lane value, y, z, yy, yz, zz, yyy, yyz, yzz, zzz, yyyz, yyzz, yzzz;
 } grid_plane;
 
 static void grid_add_row(GLOBAL const real *p, ilane at, grid_basis y, const grid_along *z,
@@ -186,6 +203,11 @@ static void grid_add_row(GLOBAL const real *p, ilane at, grid_basis y, const gri
     s->yyz = y.curve * r.slope + s->yyz;
     s->yzz = y.slope * r.curve + s->yzz;
     s->zzz = y.value * r.third + s->zzz;
+  }
+  if (order > 3) {
+    s->yyyz = y.third * r.slope + s->yyyz;
+    s->yyzz = y.curve * r.curve + s->yyzz;
+    s->yzzz = y.slope * r.third + s->yzzz;
   }
 }
 
@@ -211,6 +233,7 @@ static grid_plane grid_plane_at(GLOBAL const real *p, ilane at, int stride, cons
   const lane zero = lane_lit(R(0.0));
   grid_plane s;
   s.value = s.y = s.z = s.yy = s.yz = s.zz = s.yyy = s.yyz = s.yzz = s.zzz = zero;
+  s.yyyz = s.yyzz = s.yzzz = zero;
 #if GRID_BASIS_KEPT
   grid_add_row(p, at, y->a, z, order, &s);
   grid_add_row(p + stride, at, y->b, z, order, &s);
@@ -266,6 +289,25 @@ static void grid_add_plane(const grid_plane *p, grid_basis x, lane share, real s
     t->yzz = value * p->yzz + t->yzz;
     t->zzz = value * p->zzz + t->zzz;
   }
+  if (order > 3) {
+    grid_fourths *f = &sum->fourth;
+    const lane third = share * (x.third * (scale * scale * scale * scale));
+    value = value * scale;
+    slope = slope * scale;
+    curve = curve * scale;
+    f->xxxy = third * p->y + f->xxxy;
+    f->xxxz = third * p->z + f->xxxz;
+    f->xxyy = curve * p->yy + f->xxyy;
+    f->xxyz = curve * p->yz + f->xxyz;
+    f->xxzz = curve * p->zz + f->xxzz;
+    f->xyyy = slope * p->yyy + f->xyyy;
+    f->xyyz = slope * p->yyz + f->xyyz;
+    f->xyzz = slope * p->yzz + f->xyzz;
+    f->xzzz = slope * p->zzz + f->xzzz;
+    f->yyyz = value * p->yyyz + f->yyyz;
+    f->yyzz = value * p->yyzz + f->yyzz;
+    f->yzzz = value * p->yzzz + f->yzzz;
+  }
 }
 
 // Adds a cell's 64 coefficients, the first of which is at `at`; w is the place in the cell.
@@ -293,7 +335,7 @@ static ilane grid_at(ilane first, lane i, lane j, lane k, int side_y, int side_z
 }
 
 // Returns the spline with the first `levels` levels of corrections, up to derivatives of an order
-// of at most 3, in cells.
+// of at most 4, in cells.
 static grid_sum grid_spline(GLOBAL const real *s, int levels, vec clipped, int order)
 {
   const lane zero = lane_lit(R(0.0));
@@ -312,9 +354,12 @@ static grid_sum grid_spline(GLOBAL const real *s, int levels, vec clipped, int o
   grid_sum sum;
   sum.jet.phi = zero;
   sum.jet.g = FN(make)(zero, zero, zero);
-  sum.jet.h.xx = sum.jet.h.yy = sum.jet.h.zz = sum.jet.h.xy = sum.jet.h.xz = sum.jet.h.yz = zero;
+  sum.jet.h = sum.jet.t = FN(symmetric_zero)();
   sum.third.xxx = sum.third.xxy = sum.third.xxz = sum.third.xyy = sum.third.xyz = zero;
   sum.third.xzz = sum.third.yyy = sum.third.yyz = sum.third.yzz = sum.third.zzz = zero;
+  sum.fourth.xxxy = sum.fourth.xxxz = sum.fourth.xxyy = sum.fourth.xxyz = sum.fourth.xxzz = zero;
+  sum.fourth.xyyy = sum.fourth.xyyz = sum.fourth.xyzz = sum.fourth.xzzz = sum.fourth.yyyz = zero;
+  sum.fourth.yyzz = sum.fourth.yzzz = zero;
   for (int level = 0;; ++level) {
     const lane i = grid_below(u.x, low, (real)most_x);
     const lane j = grid_below(u.y, low, (real)most_y);
@@ -349,9 +394,20 @@ static grid_sum grid_spline(GLOBAL const real *s, int levels, vec clipped, int o
   return sum;
 }
 
-static FN(grid_jet) FN(grid_jet_at)(GLOBAL const real *s, int levels, vec u, int order)
+// Returns the spline, and of order 3 also the derivative of its second derivatives along `way`.
+static FN(grid_jet) FN(grid_jet_along)(GLOBAL const real *s, int levels, vec u, vec way, int order)
 {
-  return grid_spline(s, levels, u, order).jet;
+  grid_sum sum = grid_spline(s, levels, u, order);
+  if (order > 2) {
+    const grid_thirds t = sum.third;
+    sum.jet.t.xx = FN(dot3)(way, FN(make)(t.xxx, t.xxy, t.xxz));
+    sum.jet.t.yy = FN(dot3)(way, FN(make)(t.xyy, t.yyy, t.yyz));
+    sum.jet.t.zz = FN(dot3)(way, FN(make)(t.xzz, t.yzz, t.zzz));
+    sum.jet.t.xy = FN(dot3)(way, FN(make)(t.xxy, t.xyy, t.xyz));
+    sum.jet.t.xz = FN(dot3)(way, FN(make)(t.xxz, t.xyz, t.xzz));
+    sum.jet.t.yz = FN(dot3)(way, FN(make)(t.xyz, t.yyz, t.yzz));
+  }
+  return sum.jet;
 }
 #else
 
@@ -362,7 +418,7 @@ static num FN(grid_moves)(lane v, vec du, lane x, lane y, lane z)
   return n_tmad(du.x, x, n_tmad(du.y, y, n_tmad(du.z, z, n_of(v))));
 }
 
-static FN(grid_jet) FN(grid_jet_at)(GLOBAL const real *s, int levels, vec u, int order)
+static FN(grid_jet) FN(grid_jet_along)(GLOBAL const real *s, int levels, vec u, vec way, int order)
 {
   const lane zero = lane_lit(R(0.0));
   const vec3_r at = make_r(n_value(u.x), n_value(u.y), n_value(u.z));
@@ -373,6 +429,7 @@ static FN(grid_jet) FN(grid_jet_at)(GLOBAL const real *s, int levels, vec u, int
   const symmetric_r h = sum.jet.h;
   const grid_thirds t = sum.third;
   FN(grid_jet) j;
+  j.t = FN(symmetric_zero)();
   j.phi = FN(grid_moves)(sum.jet.phi, du, g.x, g.y, g.z);
   if (order > 0) {
     j.g.x = FN(grid_moves)(g.x, du, h.xx, h.xy, h.xz);
@@ -387,9 +444,34 @@ static FN(grid_jet) FN(grid_jet_at)(GLOBAL const real *s, int levels, vec u, int
     j.h.xz = FN(grid_moves)(h.xz, du, t.xxz, t.xyz, t.xzz);
     j.h.yz = FN(grid_moves)(h.yz, du, t.xyz, t.yyz, t.yzz);
   }
+  if (order > 2) {
+    const grid_fourths f = sum.fourth;
+    const num xxx = FN(grid_moves)(t.xxx, du, zero, f.xxxy, f.xxxz);
+    const num xxy = FN(grid_moves)(t.xxy, du, f.xxxy, f.xxyy, f.xxyz);
+    const num xxz = FN(grid_moves)(t.xxz, du, f.xxxz, f.xxyz, f.xxzz);
+    const num xyy = FN(grid_moves)(t.xyy, du, f.xxyy, f.xyyy, f.xyyz);
+    const num xyz = FN(grid_moves)(t.xyz, du, f.xxyz, f.xyyz, f.xyzz);
+    const num xzz = FN(grid_moves)(t.xzz, du, f.xxzz, f.xyzz, f.xzzz);
+    const num yyy = FN(grid_moves)(t.yyy, du, f.xyyy, zero, f.yyyz);
+    const num yyz = FN(grid_moves)(t.yyz, du, f.xyyz, f.yyyz, f.yyzz);
+    const num yzz = FN(grid_moves)(t.yzz, du, f.xyzz, f.yyzz, f.yzzz);
+    const num zzz = FN(grid_moves)(t.zzz, du, f.xzzz, f.yzzz, zero);
+    j.t.xx = FN(dot3)(way, FN(make)(xxx, xxy, xxz));
+    j.t.yy = FN(dot3)(way, FN(make)(xyy, yyy, yyz));
+    j.t.zz = FN(dot3)(way, FN(make)(xzz, yzz, zzz));
+    j.t.xy = FN(dot3)(way, FN(make)(xxy, xyy, xyz));
+    j.t.xz = FN(dot3)(way, FN(make)(xxz, xyz, xzz));
+    j.t.yz = FN(dot3)(way, FN(make)(xyz, yyz, yzz));
+  }
   return j;
 }
 #endif
+
+static FN(grid_jet) FN(grid_jet_at)(GLOBAL const real *s, int levels, vec u, int order)
+{
+  const num zero = n_lit(R(0.0));
+  return FN(grid_jet_along)(s, levels, u, FN(make)(zero, zero, zero), order);
+}
 
 // ---- distance and normal ----
 
@@ -453,7 +535,7 @@ static void FN(grid_outside)(const FN(grid_place) *p, const int want, FN(mat3) *
   const vec part = FN(scale3)(kept, n_scale(phi_c, R(0.25)));
   const vec gradient = FN(scale3)(FN(select3)(flat, part, rise), over);
   out->gradient = FN(select3)(p->out, gradient, g);
-  if (want & (JET_JACOBIAN | JET_HESSIAN)) {
+  if (want & JET_JACOBIAN) {
     vec x = FN(grid_bend_row)(p, g.x, raw.x, kept, h->x, phi_c, gradient, over);
     vec y = FN(grid_bend_row)(p, g.y, raw.y, kept, h->y, phi_c, gradient, over);
     vec z = FN(grid_bend_row)(p, g.z, raw.z, kept, h->z, phi_c, gradient, over);
@@ -466,21 +548,84 @@ static void FN(grid_outside)(const FN(grid_place) *p, const int want, FN(mat3) *
   }
 }
 
+// One entry of what follows outside, of which off the diagonal that is all: `keeps` and `loses` are
+// the products of what clipping keeps along both axes, and of what it keeps along one and loses
+// along the other.
+static num FN(grid_curve_entry)(num h, num t, num keeps, num loses, num phi_c, num reach)
+{
+  return n_mad(keeps, n_mad(reach, h, n_mul(phi_c, t)), n_mul(n_mul(loses, phi_c), h));
+}
+
+// Replaces the second derivatives of the distance in *out where clipping moved the point. There
+// phi grad phi = (phi_c + a) k + phi_c r + L d, with a = g . d, k = C g and r = C H d + L g, where
+// C and L are what clipping keeps and loses and d is `moved`. Its derivative is, with T = dH/dx .
+// d,
+//   k k' + k r' + r k' + C ((phi_c + a) H + phi_c T) C + phi_c (C H L + L H C) + L L
+//   + C' (a g + phi_c H d - d) along the diagonal,
+// from which (grad phi)(grad phi)' is taken off. Where phi is phi_c / 2, what is derived is phi_c k
+// / 4.
+static void FN(grid_curve)(GLOBAL const real *s, const FN(grid_place) *p, const FN(grid_jet) *j,
+                           FN(surface) *out)
+{
+  const real scale = s[GRID_SPACING_INV];
+  const num phi_c = j->phi, quarter = n_lit(R(0.25));
+  const vec g = FN(scale3)(j->g, n_lit(scale));
+  const vec turn = FN(scale3)(p->turn, n_lit(scale));
+  const FN(symmetric) h = FN(symmetric_scale)(j->h, n_lit(scale * scale));
+  const FN(symmetric) t = FN(symmetric_scale)(j->t, n_lit(scale * scale * scale));
+  const num a = FN(dot3)(g, p->moved), over = n_rcp(out->phi);
+  const num square = n_mad(phi_c, n_add(phi_c, n_add(a, a)), FN(dot3)(p->moved, p->moved));
+  const ilane flat = n_value(square) <
+                     n_value(n_shift(n_mul(n_mul(phi_c, phi_c), quarter), REAL_TINY));
+  const vec c = p->keep, l = p->lose, k = FN(times3)(c, g);
+  const vec bent = FN(symmetric_times)(&h, p->moved);
+  const vec r = FN(add3)(FN(times3)(c, bent), FN(times3)(l, g));
+  const vec kept = FN(times3)(c, c), lost = FN(times3)(c, l);
+  const num reach = n_add(phi_c, a);
+  const vec along = FN(sub3)(FN(mad3)(g, a, FN(scale3)(bent, phi_c)), p->moved);
+  const vec edge = FN(add3)(FN(times3)(turn, along), FN(times3)(l, l));
+  const num xy = n_mul(c.x, c.y), xz = n_mul(c.x, c.z), yz = n_mul(c.y, c.z);
+  FN(symmetric) m, w;
+  m.xx =
+    n_add(FN(grid_curve_entry)(h.xx, t.xx, kept.x, n_add(lost.x, lost.x), phi_c, reach), edge.x);
+  m.yy =
+    n_add(FN(grid_curve_entry)(h.yy, t.yy, kept.y, n_add(lost.y, lost.y), phi_c, reach), edge.y);
+  m.zz =
+    n_add(FN(grid_curve_entry)(h.zz, t.zz, kept.z, n_add(lost.z, lost.z), phi_c, reach), edge.z);
+  m.xy = FN(grid_curve_entry)(h.xy, t.xy, xy, n_mad(c.x, l.y, n_mul(l.x, c.y)), phi_c, reach);
+  m.xz = FN(grid_curve_entry)(h.xz, t.xz, xz, n_mad(c.x, l.z, n_mul(l.x, c.z)), phi_c, reach);
+  m.yz = FN(grid_curve_entry)(h.yz, t.yz, yz, n_mad(c.y, l.z, n_mul(l.y, c.z)), phi_c, reach);
+  m = FN(symmetric_add)(m, k, FN(add3)(k, FN(add3)(r, r)), n_lit(R(1.0)));
+  w.xx = n_mad(kept.x, h.xx, n_mul(turn.x, g.x));
+  w.yy = n_mad(kept.y, h.yy, n_mul(turn.y, g.y));
+  w.zz = n_mad(kept.z, h.zz, n_mul(turn.z, g.z));
+  w.xy = n_mul(xy, h.xy);
+  w.xz = n_mul(xz, h.xz);
+  w.yz = n_mul(yz, h.yz);
+  w = FN(symmetric_add)(FN(symmetric_scale)(w, n_mul(phi_c, quarter)), k, k, quarter);
+  m = FN(symmetric_select)(flat, w, m);
+  m = FN(symmetric_add)(m, out->gradient, out->gradient, n_lit(R(-1.0)));
+  out->curve = FN(symmetric_select)(p->out, FN(symmetric_scale)(m, over), out->curve);
+}
+
 static void FN(grid)(GLOBAL const real *s, int levels, GLOBAL const coefficients *c,
                      const FN(grid_place) *p, const int want, FN(surface) *out)
 {
   FN(mat3) h;
   const int twice = JET_JACOBIAN | JET_HESSIAN;
   const int inside = want & twice ? 2 : want ? 1 : 0;
-  const int outside = want & (JET_GRADIENT | twice) ? 2 : 1;
-  const FN(grid_jet) j =
-    FN(grid_jet_at)(s, levels, p->u, p->some_out && outside > inside ? outside : inside);
+  const int outside = want & JET_HESSIAN ? 3 : want & (JET_GRADIENT | JET_JACOBIAN) ? 2 : 1;
+  const FN(grid_jet) j = FN(grid_jet_along)(s, levels, p->u, p->moved,
+                                            p->some_out && outside > inside ? outside : inside);
   FN(grid_inside)(s, &j, out, &h);
+  if (want & JET_HESSIAN) {
+    out->curve = FN(symmetric_part)(&h);
+  }
   if (p->some_out) {
     FN(grid_outside)(p, want, &h, out);
   }
-  if (want & JET_HESSIAN) { // outside, as the raw normal, nearly
-    out->curve = FN(symmetric_part)(&h);
+  if (p->some_out && want & JET_HESSIAN) {
+    FN(grid_curve)(s, p, &j, out);
   }
   if (want & JET_JACOBIAN) {
     const num scale = FN(unit_scale)(out->g, c->normal);

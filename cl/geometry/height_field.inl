@@ -16,7 +16,8 @@ typedef struct FN(height_jet) {
 #if !NUM_DUAL
 typedef struct height_sum {
   height_jet_r jet;
-  ilane out_x, out_y; // where the height is flat along an axis
+  lane xxxy, xxyy, xyyy; // those of the fourth order that are not 0 within a cell
+  ilane out_x, out_y;    // where the height is flat along an axis
 } height_sum;
 
 // Returns a coordinate in cells, from the first height's node on, within the cells that there are.
@@ -27,7 +28,7 @@ static lane height_cells(lane x, real end, real cells, real nodes)
   return lane_max(lane_min(u, most), lane_lit(-(real)HEIGHT_FLAT));
 }
 
-// Returns the spline, up to derivatives of an order of at most 3. The sum over 4 x 4 coefficients
+// Returns the spline, up to derivatives of an order of at most 4. The sum over 4 x 4 coefficients
 // is that of a grid's plane, whose y and z are y and x here.
 static height_sum height_spline(GLOBAL const real *s, lane x, lane y, int order)
 {
@@ -54,6 +55,9 @@ static height_sum height_spline(GLOBAL const real *s, lane x, lane y, int order)
   sum.jet.xxy = p.yzz * (xx * cells_y);
   sum.jet.xyy = p.yyz * (yy * cells_x);
   sum.jet.yyy = p.yyy * (yy * cells_y);
+  sum.xxxy = p.yzzz * (xx * xy);
+  sum.xxyy = p.yyzz * (xx * yy);
+  sum.xyyy = p.yyyz * (yy * xy);
   sum.out_x = (u <= lane_lit(-flat)) | (u >= lane_lit(nodes_x + flat - R(1.0)));
   sum.out_y = (v <= lane_lit(-flat)) | (v >= lane_lit(nodes_y + flat - R(1.0)));
   return sum;
@@ -88,11 +92,11 @@ static FN(height_jet) FN(height_jet_at)(GLOBAL const real *s, vec x, int order)
     j.xy = FN(height_moves)(sum.jet.xy, dx, dy, sum.jet.xxy, sum.jet.xyy);
     j.yy = FN(height_moves)(sum.jet.yy, dx, dy, sum.jet.xyy, sum.jet.yyy);
   }
-  if (order > 2) { // they are constant within a cell
-    j.xxx = n_of(sum.jet.xxx);
-    j.xxy = n_of(sum.jet.xxy);
-    j.xyy = n_of(sum.jet.xyy);
-    j.yyy = n_of(sum.jet.yyy);
+  if (order > 2) {
+    j.xxx = FN(height_moves)(sum.jet.xxx, dx, dy, zero, sum.xxxy);
+    j.xxy = FN(height_moves)(sum.jet.xxy, dx, dy, sum.xxxy, sum.xxyy);
+    j.xyy = FN(height_moves)(sum.jet.xyy, dx, dy, sum.xxyy, sum.xyyy);
+    j.yyy = FN(height_moves)(sum.jet.yyy, dx, dy, sum.xyyy, zero);
   }
   return j;
 }
