@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What there is to call, from the sources: tools/list_functions.py [--check]
+"""Lists the functions of C and the names of Python from the sources: tools/list_functions.py [--check]
 
 Writes docs/functions.md: the functions of C by header and the names of Python by module, each with the first sentence of its
-comment or docstring. --check writes nothing and ends with 1 where the page is not what the sources say.
+comment or docstring. --check writes nothing and exits with 1 if the page differs from the sources.
 """
 import ast
 import pathlib
@@ -12,41 +12,42 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "functions.md"
 MODULES = {"abut": "__init__", "abut.pose": "pose", "abut.torch": "torch", "abut.jax": "jax", "abut.mpi": "mpi", "abut.mujoco": "mujoco", "abut.opencl": "opencl"}
-# A comment that stands right before a function is its own.
-FUNCTION = re.compile(r"(?:/\*(?P<comment>(?:(?!\*/).)*)\*/\s*)?^(?P<head>ABUT_API\b[^;{]*?)\b(?P<name>abut_\w+)\s*\(", re.S | re.M)
+# The comment directly before a function belongs to it.
+FUNCTION = re.compile(r"(?:/\*(?P<comment>(?:(?!\*/).)*)\*/\s*)?^(?P<head>ABUT_API\b[^;{]*?)\b(?P<name>abut_\w+)\s*\(\s*(?P<type>\w+)", re.S | re.M)
 
-HEAD = """# What there is to call
+HEAD = """# Functions of C and names of Python
 
-Made from the sources by `tools/list_functions.py`. Each header, docstring and `help()` has the shapes, units and errors.
+This page lists every public function and class, with one sentence each. `tools/list_functions.py` makes it from the sources. Shapes, units and errors are
+in the header of each function, and in the docstrings that Python's `help()` shows.
 """
 
 
 def sentence(text):
-    """The first sentence of a comment's first paragraph, on one line and fit for a table."""
+    """The first sentence of a comment's first paragraph, on one line and escaped for a table."""
     lines = [line.strip().lstrip("*").strip() for line in text.strip().splitlines()]
     lines = lines[: lines.index("")] if "" in lines else lines
     text = " ".join(lines)
-    found = re.match(r"(.*?\.)(\s+[A-Z`]|\s*$)", text)
+    found = re.match(r"(.*?(?<!\.)(?<! al)\.)(\s+[A-Za-z`]|\s*$)", text)
     return (found.group(1) if found else text).rstrip(":").replace("|", "\\|")
 
 
 def functions_of(header):
-    """(name, sentence) of a header's functions; of those that share a comment the first has it."""
+    """(name, sentence) of a header's functions. The first function of several that share a comment has the sentence."""
     out, first = [], ""
     for found in FUNCTION.finditer(header.read_text(encoding="utf-8")):
         name, said = found["name"], sentence(found["comment"]) if found["comment"] else ""
         if not said and name.startswith("abut_default_"):
-            said = f"What an `{name.replace('default_', '')}` begins as: defaults, and nothing asked for."
+            said = f"Returns an `{name.replace('default_', '')}` with default values."
         elif not said and re.match("abut_(destroy|free)_", name):
-            said = "Frees it."
+            said = f"{'Destroys' if 'destroy' in name else 'Frees the memory of'} an `{found['type']}`."
         if found["comment"]:
             first = name
-        out.append((name, said or f"In the comment of `{first}`."))
+        out.append((name, said or f"Belongs to `{first}`, whose comment describes both."))
     return out
 
 
 def said_of(path, name):
-    """The docstring of what a module calls by a name, wherever in the package it is written; of a constant the comment behind it."""
+    """The docstring of a name of a module, from the file of the package that defines it. A constant has the comment behind it."""
     text = path.read_text(encoding="utf-8")
     for node in ast.parse(text).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
@@ -63,7 +64,7 @@ def said_of(path, name):
 
 
 def names_of(path):
-    """What a module exports, with the first sentence of each docstring."""
+    """The names that a module exports, with the first sentence of each docstring."""
     exported = next(ast.literal_eval(node.value) for node in ast.parse(path.read_text(encoding="utf-8")).body
                     if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__")
     out = []
@@ -91,7 +92,7 @@ def main():
     text = page()
     silent = [line for line in text.splitlines() if re.match(r"\| `\w+` \|\s*\|$", line)]
     if silent:
-        print("0 passed, 1 failed: nothing is said of", *silent)
+        print("0 passed, 1 failed: no description of", *silent)
         return 1
     if "--check" in sys.argv[1:]:
         same = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text

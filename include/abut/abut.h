@@ -5,7 +5,7 @@
  *   abut_body a, b;         abut_load_body(context, "a.obj", &a); ...
  *   abut_smoothing sm;      abut_fit_smoothing(a, b, &sm);
  *   abut_pair pair;         abut_create_pair(a, b, &sm, &pair);
- *   abut_batch batch = abut_default_batch();   // fill in poses and outputs
+ *   abut_batch batch = abut_default_batch();   // set poses and outputs
  *   abut_contacts(pair, &batch);
  */
 #ifndef ABUT_ABUT_H

@@ -1,46 +1,48 @@
 /* Devices and contexts.
  *
- * A context is one device, or several of any platforms, opened at one precision: their queues,
- * compiled kernels and everything resident on them. Every batch, of poses, witness queries, points
- * of a field or rays of a picture, is shared among its devices.
- * Handles are values, cheap to copy; a handle whose object was destroyed is found stale by its
- * generation and gives ABUT_ERROR_HANDLE.
+ * A context is one device, or several devices of any platforms, opened at one precision. It holds
+ * their queues, their compiled kernels and everything resident on them. Its devices share every
+ * batch: poses, witness queries, points of a field, or rays of a picture. Handles are values and
+ * cheap to copy. A handle whose object was destroyed is recognised as stale by its generation and
+ * gives ABUT_ERROR_HANDLE.
  *
- * Failures: a device whose OpenCL calls fail, whose kernels do not end in time, or which answers a
- * self-test wrongly, is not used any more; the context's other devices do its share of the batch
- * again, so that no pose is lost. A device without memory for a body has failed, too; one without
- * memory for a chunk takes smaller chunks, one at a time, and fails where one pose does not fit. A
- * device for which a batch is too large leaves it to the others, or to the host path, and has not
- * failed. abut_context_devices says which device failed and why.
- * Kernels that do not end in time cannot be stopped: what is theirs is left behind when the context
- * goes, and cl_mem of the caller's that they use must not go before the process does. Arrays in
- * host memory are copied, but for those of abut_witness_edges, abut_witness_faces and their _vjp:
- * on CPU devices kernels work in them, inputs and outputs, unless one overlaps another. Where such
- * a call has cost a CPU device, others have filled the outputs, and it succeeds; yet a late kernel
- * may still read the inputs and write the outputs over, with the same answers up to rounding if the
- * inputs have not changed. Until the process ends, such arrays must then stay, and should not be
- * used for anything else.
+ * Failures: a device fails if its OpenCL calls fail, if its kernels do not end in time, or if it
+ * answers a self-test wrongly. A failed device is not used again. The context's other devices
+ * repeat its share of the batch, so that no pose is lost. A device without memory for a body has
+ * failed, too. A device without memory for a chunk takes smaller chunks, one at a time, and fails
+ * if a single pose does not fit. A device for which a batch is too large leaves the batch to the
+ * other devices, or to the host path, and has not failed. abut_context_devices reports which device
+ * failed and why.
  *
- * Arrays that overlap: two outputs of a call may not have a byte in common. In host memory an input
- * of a batch may: it is read as it was before the call, except where a function says otherwise, and
- * except for outputs that are no rows of reals in the batch's memory: statuses, reductions, lists
- * of contacts, sums by shapes. In OpenCL memory an output may lie where an input does only as a
- * whole, in rows of one width, and only where kernels do not work in both; cl_mem that are parts of
- * one buffer count as what they are parts of. All else is ABUT_ERROR_ARGUMENT, whose text names
- * both arrays, and nothing is written.
+ * Kernels that do not end in time cannot be stopped. Their memory is left behind when the context
+ * is destroyed, and cl_mem of the caller's that they use must not be released before the process
+ * ends. Arrays in host memory are copied, except those of abut_witness_edges, abut_witness_faces
+ * and their _vjp functions: on CPU devices kernels read and write these arrays directly, unless one
+ * overlaps another. If a CPU device fails during such a call, other devices fill the outputs and
+ * the call succeeds. A late kernel may still read the inputs and overwrite the outputs, with the
+ * same answers up to rounding if the inputs have not changed. Such arrays must then stay allocated
+ * until the process ends, and should not be used for anything else.
  *
- * Threads: devices may be listed, and different contexts opened, used and closed, from different
- * threads at once, from a process's first call on; drivers are asked for devices and opened by one
- * thread at a time. One context, with its bodies, pairs and states, may be used from any threads:
- * its calls take turns, and nothing else of the caller's is locked. A handle that another thread
- * has destroyed meanwhile is found stale. Progress functions are called within a call, from its own
- * thread, and should not call the context; to destroy anything of it there is refused
- * (ABUT_ERROR_ARGUMENT).
+ * Arrays that overlap: two outputs of a call must not share a byte. In host memory an input of a
+ * batch may overlap an output: the input is read as it was before the call, except where a function
+ * documents otherwise. Outputs that are not rows of reals in the batch's memory must not overlap an
+ * input: statuses, reductions, lists of contacts, sums by shapes. In OpenCL memory an output may
+ * overlap an input only if both are the same whole array, with rows of one width, and only if
+ * kernels do not work in both. Sub-buffers are compared by their bytes in their common buffer. Any
+ * other overlap gives ABUT_ERROR_ARGUMENT, whose text names both arrays, and nothing is written.
  *
- * Forks: what was opened before fork() is refused in the child (ABUT_ERROR_HANDLE), at once and
- * without a word to a driver. Where OpenCL was asked before, drivers hang in the child: a context
- * of its own is refused too (ABUT_ERROR_DEVICE) unless it is of the host path alone. Workers are
- * started by spawn, or forked before the first call.
+ * Threads: different threads may list devices, and open, use and close different contexts, at the
+ * same time, from a process's first call on. One thread at a time asks drivers for devices and
+ * opens devices. One context, with its bodies, pairs and states, may be used from any threads: its
+ * calls take turns, and nothing else of the caller's is locked. A handle that another thread has
+ * destroyed in the meantime is found stale. Progress functions are called within a call, from the
+ * call's own thread, and should not call the context. Destroying any of the context's objects there
+ * is refused (ABUT_ERROR_ARGUMENT).
+ *
+ * Forks: handles that were opened before fork() are refused in the child (ABUT_ERROR_HANDLE), at
+ * once and without a call to a driver. Drivers hang in the child if the parent has used OpenCL. The
+ * child then cannot open a context of its own either (ABUT_ERROR_DEVICE), unless it uses only the
+ * host path. Start workers by spawn, or fork them before the first call.
  */
 #ifndef ABUT_DEVICE_H
 #define ABUT_DEVICE_H
@@ -57,7 +59,7 @@ extern "C" {
 typedef enum abut_precision { ABUT_FLOAT32 = 0, ABUT_FLOAT64 = 1 } abut_precision;
 
 typedef enum abut_device_type {
-  ABUT_DEVICE_HOST = 0, /* the kernels compiled as C11 into the library: slow, always there */
+  ABUT_DEVICE_HOST = 0, /* the kernels compiled as C11 into the library: slow, always available */
   ABUT_DEVICE_CPU = 1,
   ABUT_DEVICE_GPU = 2,
   ABUT_DEVICE_OTHER = 3
@@ -68,8 +70,8 @@ typedef struct abut_device_info {
   abut_device_type type;
   bool has_float64;
   uint32_t compute_units;
-  uint32_t clock_mhz;        /* as the driver tells it; 0 where it does not */
-  uint32_t lanes[2];         /* lane width of the kernels, by abut_precision */
+  uint32_t clock_mhz;        /* as the driver reports it; 0 where the driver does not report it */
+  uint32_t lanes[2];         /* lane width of the kernels, indexed by abut_precision */
   uint64_t memory_bytes;     /* global memory */
   uint64_t allocation_bytes; /* largest single buffer */
   char name[128];            /* "NVIDIA H200", "host" */
@@ -77,51 +79,52 @@ typedef struct abut_device_info {
   char vendor[64];
   char driver[64];       /* driver version */
   char version[64];      /* OpenCL version of the device */
-  char architecture[32]; /* "sm_90", "gfx90a"; "" where the driver does not tell */
+  char architecture[32]; /* "sm_90", "gfx90a"; "" where the driver does not report it */
 } abut_device_info;
 
-/* Lists every device of every OpenCL platform, then the host path, always last.
+/* Lists every device of every OpenCL platform, then the host path, which is always last.
  *
- * infos     room for `capacity` entries, or NULL to ask for the count alone
+ * infos     room for `capacity` entries, or NULL to ask only for the count
  * count     set to the number of devices there are, which may exceed `capacity`
  */
 ABUT_API abut_status abut_list_devices(abut_device_info *infos, size_t capacity, size_t *count);
 
-/* abut_context_def.device where none is named: the default of abut_find_device, and where that one
- * fails the devices behind it, one after the other. */
+/* Value of abut_context_def.device if no device is named. The context takes the default of
+ * abut_find_device and, if that device fails, the next devices, one after the other. */
 #define ABUT_DEVICE_DEFAULT UINT32_MAX
 
-/* Finds a device by the words that a user types.
+/* Finds a device by the text that a user types.
  *
- * text      an index ("0"), a type ("cpu", "gpu", "host"), or part of the name or of the platform's
- *           name, case ignored ("pocl" means PoCL). NULL or "" means the default: a GPU, else PoCL,
- *           else another CPU device, else another device, else the host path. Whether it works
- *           is not asked, and by its index it is named: a context that is to pass over what
- *           fails takes ABUT_DEVICE_DEFAULT instead.
- * Errors: ABUT_ERROR_DEVICE where nothing fits.
+ * text      an index ("0"), a type ("cpu", "gpu", "host"), or part of the device's or the
+ *           platform's name, case ignored ("pocl" means PoCL). NULL or "" means the default: a GPU,
+ *           else PoCL, else another CPU device, else another device, else the host path. The
+ *           function does not check that the device works, and a context on the index that it
+ *           returns takes only this device. Use ABUT_DEVICE_DEFAULT for a context that passes over
+ *           devices that fail.
+ * Errors: ABUT_ERROR_DEVICE if no device fits.
  */
 ABUT_API abut_status abut_find_device(const char *text, uint32_t *index);
 
-/* A device, or an equal part of one: CPU devices of PoCL's and Intel's can be divided. */
+/* A device, or an equal part of one. CPU devices of PoCL and of Intel can be divided. */
 typedef struct abut_device_choice {
   uint32_t device; /* index from abut_list_devices */
   uint32_t units;  /* compute units of the part; 0 takes the whole device */
-  uint32_t part;   /* which of the parts of so many units, from 0 */
+  uint32_t part;   /* number of the part among the parts of that size, from 0 */
 } abut_device_choice;
 
-/* Most devices of one context. */
+/* Largest number of devices of one context. */
 #define ABUT_DEVICES_MOST 64
 
-/* Finds one or more devices by the words that a user types.
+/* Finds one or more devices by the text that a user types.
  *
- * text      one name as for abut_find_device, blanks and all: no list of names; "all" means every
- *           OpenCL device. "/UNITS" after it divides each device into parts of so many compute
- *           units, which become devices of their own; "/UNITS.PART" takes one of them: "pocl/1" is
- *           every core that PoCL sees, "pocl/1.0" the first.
- * choices   room for `capacity` entries, or NULL to ask for the count alone; for several names, ask
- *           for each and put what is found one behind the other
- * count     set to how many are found, which may exceed `capacity`
- * Errors: ABUT_ERROR_DEVICE where nothing fits, or a device cannot be divided so.
+ * text      one name as for abut_find_device, which may contain blanks; it is not a list of names.
+ *           "all" means every OpenCL device. "/UNITS" after the name divides each device into parts
+ *           of so many compute units, which become devices of their own. "/UNITS.PART" takes one of
+ *           these parts: "pocl/1" is every core that PoCL sees, "pocl/1.0" the first.
+ * choices   room for `capacity` entries, or NULL to ask only for the count. For several names, call
+ *           the function for each and append the results
+ * count     set to the number of devices found, which may exceed `capacity`
+ * Errors: ABUT_ERROR_DEVICE if no device fits, or if a device cannot be divided so.
  */
 ABUT_API abut_status abut_find_devices(const char *text, abut_device_choice *choices,
                                        size_t capacity, size_t *count);
@@ -130,96 +133,110 @@ typedef struct abut_context {
   uint32_t index, generation;
 } abut_context;
 
-/* What happens when every device of a context has failed, or is too small for a batch. */
+/* What happens when every device of a context has failed or is too small for a batch. */
 typedef enum abut_fallback {
-  ABUT_FALLBACK_HOST = 0, /* the host path finishes the batch: slow, and right. With
-                             ABUT_DEVICE_DEFAULT, all other devices are tried before it. */
-  ABUT_FALLBACK_NONE = 1  /* the call fails: with ABUT_ERROR_TOO_LARGE where a
-                                device was too small, else with the error of the one that failed
-                                last */
+  ABUT_FALLBACK_HOST = 0, /* the host path finishes the batch: slow, and correct. With
+                             ABUT_DEVICE_DEFAULT, all other devices are tried first. */
+  ABUT_FALLBACK_NONE = 1  /* the call fails: with ABUT_ERROR_TOO_LARGE if a device was too small,
+                             else with the error of the device that failed last */
 } abut_fallback;
 
 typedef struct abut_context_def {
   uint32_t device;                   /* index from abut_list_devices, or ABUT_DEVICE_DEFAULT */
-  const abut_device_choice *devices; /* (device_count) instead of `device`, several, none of them
-                                   twice but the host path, each of which is a thread; or NULL. A
-                                   device and parts of it may be there: they compete. Read by
-                                   abut_create_context alone: it need not last. */
+  const abut_device_choice *devices; /* (device_count) several devices instead of `device`, or
+                                        NULL. No device may be there twice, except the host path,
+                                        of which each entry is a thread. A device and parts of it
+                                        may be there together: they compete. Only
+                                        abut_create_context reads the array: it need not last. */
   uint32_t device_count;
-  void *opencl_queue;           /* the caller's cl_command_queue, in order, whose context and device
-                                   are then this context's only ones; or NULL. Retained. */
-  abut_precision precision;     /* of kernels and of every array named `real` */
-  uint32_t lanes;               /* 1 (as on GPUs), 4, 8 or 16; 0 takes the measured table's */
+  void *opencl_queue;           /* the caller's in-order cl_command_queue, or NULL. Its context
+                                   and device are then this context's only ones. Retained. */
+  abut_precision precision;     /* of kernels and of every array documented as `real` */
+  uint32_t lanes;               /* 1 (as on GPUs), 4, 8 or 16; 0 takes the value of the measured
+                                   table */
   uint64_t scratch_bytes;       /* device memory for one chunk of poses or of queries; 0 takes the
                                    default */
-  uint32_t chunk;               /* most poses or queries in one chunk; 0 for no bound but memory */
-  abut_fallback fallback;       /* no effect with a queue of the caller's: ABUT_FALLBACK_NONE */
-  double timeout;               /* a device that takes longer for one chunk, or for a part of
-                                   the blocks of a Jacobian or of the steps of worlds, has failed
-                                   [s]; 0 takes 300 s */
+  uint32_t chunk;               /* largest number of poses or queries in one chunk; 0: bounded
+                                   only by memory */
+  abut_fallback fallback;       /* ignored with a queue of the caller's, which has
+                                   ABUT_FALLBACK_NONE */
+  double timeout;               /* a device has failed if one chunk takes longer than this [s],
+                                   or one part of the blocks of a Jacobian or of the steps of
+                                   worlds; 0 takes 300 s */
   const char *kernel_directory; /* load kernel sources from here (development); NULL: embedded */
-  uint32_t group;               /* work-items of a work-group where a kernel works in groups: a
-                                   power of two up to 1024; 0 takes the measured table's */
-  uint32_t items;               /* work-items of a work-group elsewhere, up to 1024; 0: likewise */
-  /* Called before an OpenCL device builds and tests kernels that a call is the first to need, and
-     once more when it has (done). The first time on a machine that may take a minute, later a part
-     of a second: drivers do not say which. `what` names the kernels and the device. It is called by
-     the device's thread, of several devices at the same time, and must not call abut. May be
-     NULL. */
+  uint32_t group;               /* work-items of a work-group for kernels that work in groups: a
+                                   power of two up to 1024; 0 takes the value of the measured
+                                   table */
+  uint32_t items;               /* work-items of a work-group of other kernels, up to 1024; 0:
+                                   likewise */
+  /* Called before an OpenCL device builds and tests kernels that a call is the first to need,
+     and once more after that (done). The first time on a machine this may take a minute, later a
+     part of a second; drivers do not report which. `what` names the kernels and the device. The
+     device's thread calls the function, for several devices at the same time, and it must not
+     call abut. May be NULL. */
   void (*building)(void *user, const char *what, bool done);
   void *user;
   uint32_t cookie; /* set by abut_default_context_def */
 } abut_context_def;
 
-/* ABUT_DEVICE_DEFAULT, float32, everything else by measurement. Asks no driver. */
+/* Returns ABUT_DEVICE_DEFAULT, float32, and measured values for everything else. No driver is
+ * called. */
 ABUT_API abut_context_def abut_default_context_def(void);
 
-/* Opens devices. Kernels are built by the call that first needs them, a program for each of their
- * modules (tuning.h) and for each kind of derivative, or taken from the folder of compiled programs
- * (abut.1, ABUT_CACHE_DIR), without which nothing fails; and each device is then asked what is
- * known. One that does not build a program, or answers wrongly (ABUT_ERROR_SELF_TEST), or not in
- * time, has failed in that call. Where it was the last one, abut_last_error() holds the compiler's
- * log. With ABUT_DEVICE_DEFAULT and ABUT_FALLBACK_HOST, a device that fails, cannot be opened or
- * does not have the precision is passed over for the next one in the order of preference that can;
- * each is opened when it is needed. abut_context_devices tells which one failed and why, and which
- * one works: after the first call at the earliest, since opening builds nothing. Where no OpenCL
- * driver is there, the host path is the default: abut_context_device tells. Errors:
- * ABUT_ERROR_ARGUMENT for what the definition says, a device that it names twice among it;
- * ABUT_ERROR_DEVICE and ABUT_ERROR_PRECISION where there is no such device or number on it;
- * ABUT_ERROR_READ and ABUT_ERROR_FORMAT for the user's file of settings (tuning.h);
- * ABUT_ERROR_MEMORY; and OpenCL's codes. The text names the device. */
+/* Opens devices.
+ *
+ * A call that first needs kernels builds them: a program for each module of kernels (tuning.h) and
+ * for each kind of derivative. Built programs are kept in the folder of compiled programs (abut.1,
+ * ABUT_CACHE_DIR) and taken from there; no call fails if that folder is missing. Each device then
+ * answers a self-test. A device that does not build a program, answers wrongly
+ * (ABUT_ERROR_SELF_TEST), or does not answer in time has failed in that call. If it was the last
+ * device, abut_last_error() holds the compiler's log.
+ *
+ * With ABUT_DEVICE_DEFAULT and ABUT_FALLBACK_HOST, a device that fails, cannot be opened or does
+ * not have the precision is passed over for the next usable one in the order of preference. Each
+ * device is opened when it is needed. abut_context_devices reports which one failed and why, and
+ * which one works. It reports this after the first call at the earliest, since opening builds
+ * nothing. If there is no OpenCL driver, the host path is the default, which abut_context_device
+ * shows.
+ *
+ * Errors: ABUT_ERROR_ARGUMENT for a value of the definition that is out of range or a device that
+ * it names twice; ABUT_ERROR_DEVICE if there is no such device; ABUT_ERROR_PRECISION if the device
+ * has no such precision; ABUT_ERROR_READ and ABUT_ERROR_FORMAT for the user's file of settings
+ * (tuning.h); ABUT_ERROR_MEMORY; and OpenCL's codes. The text names the device. */
 ABUT_API abut_status abut_create_context(const abut_context_def *def, abut_context *context);
 
-/* Frees a context with every body, pair and state made in it. */
+/* Destroys a context with every body, pair and state made in it. */
 ABUT_API abut_status abut_destroy_context(abut_context context);
 
-/* The first device of a context, also where it has failed. */
+/* Gets the first device of a context, even if that device has failed. */
 ABUT_API abut_status abut_context_device(abut_context context, abut_device_info *info);
 
-/* How a device of a context is doing. */
+/* State of a device of a context. */
 typedef struct abut_device_report {
   abut_device_info info;
-  abut_status status; /* ABUT_SUCCESS, or why it is not used any more */
-  char text[1024];    /* the same in words, cut where they are more; "" */
-  uint64_t chunks;    /* of batches, done by it */
-  uint64_t elements;  /* poses, queries, points in them */
+  abut_status status; /* ABUT_SUCCESS, or why the device is not used any more */
+  char text[1024];    /* the same in words, truncated to fit; "" on success */
+  uint64_t chunks;    /* chunks of batches that the device has done */
+  uint64_t elements;  /* poses, queries and points in these chunks */
 } abut_device_report;
 
-/* Reports on every device of a context, and behind them on those that stand in for them, the host
- * path last, once they do: each took over where those before it had failed or were too small.
+/* Reports on every device of a context, and after them on the devices that replace them, the host
+ * path last. A replacement is listed once it has taken over from devices that failed or were too
+ * small.
  *
- * reports   room for `capacity` entries, or NULL to ask for the count alone
+ * reports   room for `capacity` entries, or NULL to ask only for the count
  * count     set to the number of devices there are, which may exceed `capacity`
  */
 ABUT_API abut_status abut_context_devices(abut_context context, abut_device_report *reports,
                                           size_t capacity, size_t *count);
-/* Says in which precision a context computes. Error: ABUT_ERROR_ARGUMENT. */
+/* Gets the precision in which a context computes. Error: ABUT_ERROR_ARGUMENT. */
 ABUT_API abut_status abut_context_precision(abut_context context, abut_precision *precision);
 
-/* What a device did with a chunk of a batch. Two chunks may be under way on a device; the kernels
- * of one count from when those of the chunk before it had ended, so that computes do not overlap.
- * A list's count until its entries are there, a Jacobian's until its last blocks are.
- * Where a chunk ends before an earlier one of its device, its compute has begin == end. */
+/* What a device did with a chunk of a batch. A device may work on two chunks at a time; the kernels
+ * of one count from the end of the kernels of the chunk before it, so that compute spans do not
+ * overlap. The compute span of a list ends when its entries are there, that of a Jacobian when its
+ * last blocks are. If a chunk ends before an earlier one of its device, its compute span has begin
+ * == end. */
 typedef enum abut_phase {
   ABUT_PHASE_UPLOAD = 0,
   ABUT_PHASE_COMPUTE = 1,
@@ -227,22 +244,22 @@ typedef enum abut_phase {
 } abut_phase;
 
 typedef struct abut_span {
-  uint32_t device; /* place in abut_context_devices */
+  uint32_t device; /* index in abut_context_devices */
   abut_phase phase;
-  uint64_t first, count; /* the chunk: elements of the batch */
+  uint64_t first, count; /* the chunk: first element of the batch, and number of elements */
   double begin, end;     /* since the timeline was started [s] */
 } abut_span;
 
-/* Starts to record what each device does with each chunk; what was recorded before is dropped. */
+/* Starts to record what each device does with each chunk. Earlier records are dropped. */
 ABUT_API abut_status abut_start_timeline(abut_context context);
 
-/* Records no more; what was recorded stays until a timeline is started again, or the context goes.
- * Nothing where none was started. */
+/* Stops the recording. The records stay until a timeline is started again or the context is
+ * destroyed. Does nothing if no timeline was started. */
 ABUT_API abut_status abut_stop_timeline(abut_context context);
 
-/* What was recorded so far, in the order in which it was recorded.
+/* Gets the records so far, in the order in which they were made.
  *
- * spans     room for `capacity` entries, or NULL to ask for the count alone
+ * spans     room for `capacity` entries, or NULL to ask only for the count
  * count     set to the number of spans there are, which may exceed `capacity`
  */
 ABUT_API abut_status abut_get_timeline(abut_context context, abut_span *spans, size_t capacity,
@@ -254,11 +271,11 @@ typedef struct abut_counters {
   uint64_t bytes_down; /* device to host */
   uint64_t launches;   /* kernel launches */
   uint64_t builds;     /* programs built, or taken from disk */
-  uint64_t chunks;     /* of batches */
+  uint64_t chunks;     /* chunks of batches */
   uint64_t resident;   /* device bytes allocated now */
 } abut_counters;
 
-/* Says what a context has done so far. Error: ABUT_ERROR_ARGUMENT. */
+/* Gets the counters of what a context has done so far. Error: ABUT_ERROR_ARGUMENT. */
 ABUT_API abut_status abut_get_counters(abut_context context, abut_counters *counters);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* How many edges and vertices a pair's contacts need, by random poses in collision. */
+/* Suggests how many edges and vertices a pair's contacts need, by random poses in collision. */
 #ifndef ABUT_SUGGEST_H
 #define ABUT_SUGGEST_H
 
@@ -8,41 +8,43 @@
 extern "C" {
 #endif
 
-#define ABUT_SUGGEST_POSES_MOST 65536 /* poses that are looked at */
+#define ABUT_SUGGEST_POSES_MOST 65536 /* largest number of poses */
 
 typedef struct abut_suggest_options {
-  uint32_t poses;  /* to look at, 1 to 65,536; 0: 256 */
+  uint32_t poses;  /* number of poses, 1 to 65,536; 0: 256 */
   uint64_t seed;   /* of the random poses */
-  double depth;    /* most by which they overlap, as a share of the smaller body's diagonal,
-                      1e-4 to 0.5; 0: 0.03 */
-  double quantile; /* share of poses, and of pairs, that is to be served, 0.5 to 1; 0: 0.95 */
+  double depth;    /* largest overlap, as a share of the smaller body's diagonal, 1e-4 to 0.5; 0:
+                      0.03 */
+  double quantile; /* share of poses, and of pairs, that must be covered, 0.5 to 1; 0: 0.95 */
   uint32_t cookie; /* set by abut_default_suggest_options */
 } abut_suggest_options;
 
 ABUT_API abut_suggest_options abut_default_suggest_options(void);
 
-/* What was counted, of each pose, and what follows from it. */
+/* Counts for each pose, and the suggestion from them. */
 typedef struct abut_suggestion {
-  size_t poses;               /* in collision; fewer than asked where bodies could not be brought
-                                 together */
-  const uint32_t *pairs;      /* (poses) pairs of edges, each the other one's nearest of its body,
-                                 that cross inside both bodies */
+  size_t poses;               /* in collision; fewer than requested if bodies could not be
+                                 brought together */
+  const uint32_t *pairs;      /* (poses) pairs of edges that cross inside both bodies, each edge
+                                 the nearest edge of its body to the other */
   const uint32_t *deepest[2]; /* (poses) vertices of body 1, 2 inside the other body and deeper
                                  than their neighbours */
-  uint32_t edges[2];          /* to keep of each body: as many as the quantile of poses has such
+  uint32_t edges[2];          /* edges of each body to retain: the quantile over poses of such
                                  pairs, or more, so that the same share of all pairs is among the
-                                 kept edges; at least 1 */
-  uint32_t vertices[2];       /* to keep: as the quantile of poses has such vertices, at least 1 */
-  double pairs_held;          /* share of pairs of which both edges are kept so; 1 where there are
-                                 none */
+                                 retained edges; at least 1 */
+  uint32_t vertices[2];       /* vertices to retain: the quantile over poses of such vertices, at
+                                 least 1 */
+  double pairs_held;          /* share of pairs whose two edges are both retained; 1 if there are
+                                 no pairs */
   void *memory;
 } abut_suggestion;
 
-/* Counts what touches in random poses in collision (Monte Carlo, as Beker et al. choose K and N):
- * random rotations, a random direction, along which the second body is moved until a vertex or an
- * edge of either lies at a random depth below `depth` in the other's field, which has the
- * smoothing's temperatures; of an edge that is told by its ends and three points between. The same
- * arguments give the same answer on devices of one kind. abut_free_suggestion frees it.
+/* Counts the edges and vertices in contact at random poses in collision (Monte Carlo, as Beker et
+ * al. choose K and N). A pose has random rotations and a random direction. The second body is moved
+ * along that direction until a vertex or an edge of either body is at a random depth below `depth`
+ * in the other's field, which has the temperatures of the smoothing. An edge is tested at its ends
+ * and at three points between. The same arguments give the same result on devices of one kind.
+ * abut_free_suggestion frees it.
  *
  * Errors: ABUT_ERROR_BODY (no pose in collision was found), ABUT_ERROR_ARGUMENT, ABUT_ERROR_HANDLE,
  * ABUT_ERROR_MEMORY, and those of the devices.
