@@ -7,9 +7,9 @@
     s = abut.closest(abut.Shape.of(a), abut.Shape("sphere", 0.1), None, poses)  # s.d, s.n, s.p1, s.p2
     t = abut.ccd(pair, None, None, poses, poses + step)  # t.toi, t.status, t.p1, t.p2, t.n
 
-abut.torch and abut.jax are the same for tensors and traced arrays, abut.opencl for arrays that stay on
-a device, abut.mpi for batches that ranks of MPI share, abut.pose for poses as numbers, abut.mujoco for scenes of
-MuJoCo's models. The page is docs/python.md.
+abut.torch and abut.jax have the same functions for tensors and for traced arrays. abut.opencl is for arrays that stay on a
+device, abut.mpi for batches that ranks of MPI share, abut.pose for poses as numbers, and abut.mujoco for scenes from MuJoCo's
+models. docs/python.md describes the package.
 """
 from os import PathLike as _PathLike
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
@@ -43,7 +43,7 @@ from abut._worlds import (Distances, Forces, GivenContacts, Gradients, Scene, St
 
 __version__: str = _ffi.string(_lib.abut_version()).decode()
 
-NO_FEATURE = 0xffffffff  # In place of a feature where a slot has none.
+NO_FEATURE = 0xffffffff  # Feature index of a contact slot that has no feature.
 
 if _TYPE_CHECKING:
     from abut import mujoco as mujoco
@@ -57,19 +57,19 @@ else:
 
 
 def body(vertices: _Any = None, faces: _Any = None, **options: _Any) -> Body:
-    """Context.body of the default context."""
+    """Makes a body in the default context, as Context.body does."""
     return default_context().body(vertices, faces, **options)
 
 
 def load(path: str | _PathLike[str], **options: _Any) -> Body:
-    """Context.load of the default context."""
+    """Loads a body into the default context, as Context.load does."""
     return default_context().load(path, **options)
 
 
 def from_mujoco(model: _Any, context: Context | None = None, *, contact_model: str | None = None,
                 list_pairs: bool = False, progress: _Progress = None) -> Scene:
-    """A scene of a mujoco.MjModel, of whatever MuJoCo is installed: abut.mujoco.from_mujoco."""
-    from abut.mujoco import from_mujoco as make  # MuJoCo is imported where it is asked for
+    """Makes a scene from a mujoco.MjModel of any installed MuJoCo, as abut.mujoco.from_mujoco does."""
+    from abut.mujoco import from_mujoco as make  # MuJoCo is imported only when it is needed
     return make(model, context, contact_model=contact_model, list_pairs=list_pairs, progress=progress)
 
 

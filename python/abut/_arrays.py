@@ -1,4 +1,4 @@
-"""What callers give, as arrays that the library can read, and back."""
+"""Conversion of the caller's arrays to arrays that the library can read, and back."""
 from __future__ import annotations
 
 import math
@@ -17,9 +17,9 @@ def name_of(dtype: Any) -> str:
 
 
 def foreign(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
-    """An array of another framework in the CPU's memory, without a copy; never converted."""
+    """Returns an array of another framework in the CPU's memory, without a copy. It is never converted."""
     try:
-        # jax arrays are read-only, and only newer versions of NumPy take such by DLPack.
+        # jax arrays are read-only, and only newer versions of NumPy accept read-only arrays by DLPack.
         array = np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
     except Exception as error:
         raise ValueError(f"{name} is a {type(value).__name__} that NumPy cannot read without a "
@@ -31,7 +31,7 @@ def foreign(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]
 
 
 def real_array(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]:
-    """Numbers as an array of the context's precision, each row behind the other."""
+    """Returns numbers as a contiguous array in the context's precision."""
     if isinstance(value, np.ma.MaskedArray):
         raise ValueError(f"{name} is a masked array: fill it first")
     if isinstance(value, np.ndarray):
@@ -48,7 +48,7 @@ def real_array(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, A
 
 
 def double_array(value: Any, name: str) -> np.ndarray[Any, Any]:
-    """Numbers as an array in double. Errors: ValueError, which names what is no array of numbers."""
+    """Returns numbers as an array in double. Errors: ValueError, which names the argument that is not an array of numbers."""
     try:
         array = np.asarray(value)
     except ValueError:
@@ -59,7 +59,8 @@ def double_array(value: Any, name: str) -> np.ndarray[Any, Any]:
 
 
 def polygons_of(vertices: Any, faces: Any) -> tuple[Any, Any, Any]:
-    """A mesh's vertices (V, 3), how many corners each face has, and the indices of all, one face after the other."""
+    """Returns a mesh's vertices (V, 3), the number of corners of each face, and the indices of all faces, one face after the
+    other."""
     points = np.ascontiguousarray(vertices, np.float64)
     if points.ndim != 2 or points.shape[1] != 3:
         raise ValueError(f"vertices has shape {points.shape}, not (V, 3)")
@@ -79,7 +80,7 @@ def polygons_of(vertices: Any, faces: Any) -> tuple[Any, Any, Any]:
 
 
 class Rows:
-    """Arrays of one batch: leading axes, which are broadcast and folded into N."""
+    """The arrays of one batch: leading axes, which are broadcast and folded into N."""
 
     __slots__ = ("count", "dtype", "lead")
 
@@ -88,7 +89,7 @@ class Rows:
         self.count = math.prod(lead)
 
     def read(self, value: Any, tail: Shape, name: str) -> np.ndarray[Any, Any]:
-        """An input of shape lead + tail, or of what is broadcast to it."""
+        """Reads an input of shape lead + tail, or of a shape that broadcasts to it."""
         array = real_array(value, self.dtype, name)
         wanted = self.lead + tail
         if array.shape == wanted:
@@ -102,13 +103,13 @@ class Rows:
         raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
 
     def own(self, value: Any, tail: Shape, name: str, given: Any) -> np.ndarray[Any, Any]:
-        """The same of numbers that a caller has given, who does not change them any more."""
+        """Reads an input like `read`, from numbers that the caller has handed over and does not change any more."""
         array = self.read(value, tail, name)
         return array.copy() if array is given or array.base is not None else array
 
     def write(self, out: Mapping[str, Any] | None, name: str, tail: Shape,
               dtype: Any = None) -> np.ndarray[Any, Any]:
-        """An output: the caller's own where `out` has it, else a new one."""
+        """Returns an output array: the caller's own if `out` has it, else a new one."""
         wanted, numbers = self.lead + tail, np.dtype(dtype) if dtype else self.dtype
         given = out.get(name) if out else None
         if given is None:
@@ -124,7 +125,7 @@ class Rows:
 
 
 def common_axes(shapes: Mapping[str, Shape], tails: Mapping[str, Shape]) -> Shape:
-    """The leading axes of arrays of one batch, of which each has the last axes that `tails` names."""
+    """Returns the leading axes of arrays of one batch. `tails` names the last axes of each array."""
     leads = []
     for name, shape in shapes.items():
         count = len(shape) - len(tails[name])
@@ -139,19 +140,19 @@ def common_axes(shapes: Mapping[str, Shape], tails: Mapping[str, Shape]) -> Shap
 
 
 def pointer(array: np.ndarray[Any, Any] | None) -> Any:
-    """Where an array lies; it must outlive what is done with it."""
+    """Returns a pointer to an array's data. The array must outlive its use."""
     if array is None:
         return ffi.NULL
     return ffi.from_buffer(array)
 
 
 def typed_pointer(kind: str, array: np.ndarray[Any, Any]) -> Any:
-    """Where an array lies, as a pointer of a kind; NULL where it is empty."""
+    """Returns a typed pointer to an array's data; NULL if the array is empty."""
     return ffi.from_buffer(f"{kind}[]", array) if array.size else ffi.NULL
 
 
 def copied(where: Any, shape: Shape, dtype: Any) -> np.ndarray[Any, Any]:
-    """A copy of an array of the library's."""
+    """Returns a copy of an array that the library owns."""
     out = np.empty(shape, dtype)
     if out.size:
         ffi.memmove(ffi.from_buffer(out), where, out.nbytes)

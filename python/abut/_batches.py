@@ -1,4 +1,4 @@
-"""Long batches: parts of them for processes that know nothing of each other."""
+"""Parts of long batches for independent processes."""
 from __future__ import annotations
 
 import operator
@@ -6,10 +6,10 @@ from typing import SupportsIndex
 
 
 def shard(n: SupportsIndex, i: SupportsIndex, k: SupportsIndex) -> slice:
-    """Part i of k of n rows as a slice, i from 0: rows n i / k to before n (i + 1) / k, rounded down.
+    """Returns part i of k of n rows as a slice, i from 0: rows n i / k to before n (i + 1) / k, rounded down.
 
-    All parts together are all rows, once each, in order, and their lengths differ by one at most. It is the part
-    that `abut ... --shard i/k` computes. ValueError where n < 0, k < 1 or i is not in 0 .. k - 1.
+    All parts together are all rows, once each, in order, and their lengths differ by at most one. `abut ... --shard i/k`
+    computes the same part. ValueError if n < 0, k < 1 or i is not in 0 .. k - 1.
 
         poses = np.load("poses.npy", mmap_mode="r")[abut.shard(n, rank, ranks)]
     """

@@ -1,4 +1,4 @@
-"""Bodies: a mesh that makes contacts, and a signed distance field."""
+"""Bodies: a mesh, which makes contacts, and a signed distance field."""
 from __future__ import annotations
 
 from typing import Any
@@ -25,17 +25,16 @@ def diagnostic_texts(report: Any) -> list[str]:
 
 
 def warn_trailing(name: str, trailing: int) -> None:
-    """Warns of bytes behind a mesh's end in its file, if there are some."""
+    """Warns of bytes after a mesh's end in its file, if there are any."""
     report = ffi.new("abut_field_report *", {"suspicions": lib.ABUT_SUSPECT_TRAILING if trailing else 0, "trailing": trailing})
     for text in diagnostic_texts(report[0]):
         warn(f"{name}: {text}")
 
 
 class Body(Owner):
-    """A body on a context's devices: a mesh that makes contacts, and a signed distance field.
+    """A body on a context's devices: a mesh, which makes contacts, and a signed distance field.
 
-    report   of a bare mesh: what was done to it and how far its field is off, by the names of
-             the C API's abut_field_report; else None
+    report   of a bare mesh: repairs of the mesh and errors of its field, by the names of the C API's abut_field_report; else None
     """
 
     _destroy = lib.abut_destroy_body
@@ -57,13 +56,13 @@ class Body(Owner):
         self.union: float = info.union_
 
     def _diagnostics(self) -> list[str]:
-        """The diagnostics of a body file's mesh."""
+        """Returns the diagnostics of a body file's mesh."""
         report = ffi.new("abut_field_report *")
         check(lib.abut_get_body_report(self.handle, report))
         return diagnostic_texts(report[0])
 
     def mesh(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Vertices (vertex_count, 3) [m] in float64 and edges (edge_count, 2) in uint32."""
+        """Returns vertices (vertex_count, 3) [m] in float64 and edges (edge_count, 2) in uint32."""
         vertices = np.empty((self.vertex_count, 3))
         edges = np.empty((self.edge_count, 2), np.uint32)
         check(lib.abut_get_body_mesh(self.handle, ffi.from_buffer("double[]", vertices),
@@ -71,20 +70,20 @@ class Body(Owner):
         return vertices, edges
 
     def shape(self) -> ShapeNumbers:
-        """What the body is made of, as arrays that may be changed: abut.body(numbers) makes a body of them.
+        """Returns the numbers of a body as arrays that may be changed. abut.body(numbers) makes a body from them.
 
-        Numbers are those of the body's file, or as they were given; coefficients of grids in the context's precision. A
-        cloud that was made of the mesh is the last. Errors: abut.Error for a body with a height field.
+        The numbers are those of the body's file, or as they were given. Coefficients of grids are in the context's precision.
+        A cloud that was made from the mesh is the last. Errors: abut.Error for a body with a height field.
         """
         return numbers_of(self.handle)
 
     def project(self, points: Any, *, union: float | None = None, plane: float | None = None,
                 steps: int = 12) -> np.ndarray[Any, Any]:
-        """Points (..., 3) of the body's frame put onto its surface, each along the field's normals there, in the
-        context's precision: where a mesh that lay on the field belongs after the field has been changed.
+        """Projects points (..., 3) of the body's frame onto its surface, each along the field's normals there, in the context's
+        precision. This moves vertices of a mesh onto the field after the field has changed.
 
-        union, plane   temperatures [m], as of `evaluate`: those of a pair's smoothing for its contacts
-        steps          of Newton's method, at most
+        union, plane  temperatures [m], as in `evaluate`: for a pair's contacts those of its smoothing
+        steps         largest number of steps of Newton's method
         """
         x = np.array(points, np.float64)
         scale = max(self.diagonal, 1e-9)
@@ -93,7 +92,7 @@ class Body(Owner):
             d, n = (a.astype(np.float64) for a in self.evaluate(x.astype(self.context.dtype), union=union, plane=plane))
             if not (np.abs(d) > enough).any():
                 break
-            # The distance's slope along its own normal, which is not 1 of all primitives.
+            # The distance's slope along its own normal, which is not 1 for all primitives.
             h = 1e-4 * scale
             ahead = self.evaluate((x + h * n).astype(self.context.dtype), union=union, plane=plane)[0]
             slope = np.maximum((ahead - d) / h, 0.1)
@@ -102,11 +101,11 @@ class Body(Owner):
 
     def evaluate(self, points: Any, *, union: float | None = None,
                  plane: float | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """The field at points (..., 3) of the body's frame: distance (...) [m], normal (..., 3). NaN of a
-        point that is not finite.
+        """Computes the field at points (..., 3) of the body's frame: distance (...) [m], normal (..., 3). A point that is not
+        finite gives NaN.
 
-        union, plane   temperatures [m]; None: as smoothing that is fitted to this body has, 0.004 of
-                       its scale or the union that its file tells
+        union, plane  temperatures [m]; None: those of the smoothing fitted to this body, 0.004 of its scale or the union in its
+                      file
         """
         x = real_array(points, self.context.dtype, "points")
         if not x.ndim or x.shape[-1] != 3:

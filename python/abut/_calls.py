@@ -1,4 +1,4 @@
-"""Contacts, reductions, lists and their derivatives, of NumPy arrays."""
+"""Contacts, reductions, lists and their derivatives, for NumPy arrays."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ Pairs = Union[Pair, Sequence[Pair]]
 _lines = [line.split() for line in ffi.string(lib.abutpy_outputs()).decode().split("\n")]
 OUTPUTS, _MORE = (tuple(line[::2]) for line in _lines)  # unless others are asked for; those others
 ALL_OUTPUTS = (*OUTPUTS, *_MORE)
-TAILS = {name: (int(reals),) if reals != "1" else () for line in _lines  # axes behind the contacts'
+TAILS = {name: (int(reals),) if reals != "1" else () for line in _lines  # axes after those of contacts
          for name, reals in zip(line[::2], line[1::2])}
 VALUES = tuple(ffi.string(lib.abutpy_reductions()).decode().split())
 REDUCTIONS = {name: number for number, name in enumerate(VALUES) if name != "minimum_distance"}
@@ -33,15 +33,14 @@ SAME = ffi.new("abut_pair *")[0]
 
 
 class Contacts(NamedTuple):
-    """Contacts of a batch whose leading axes are (...); None where it was not wanted.
+    """Contacts of a batch with leading axes (...). Outputs that were not wanted are None.
 
     p         (..., C, 3) position in the world [m]
     d         (..., C) signed distance [m], negative inside
     n         (..., C, 3) normal, out of the opposing body
     activity  (..., C) in [0, 1]
-    status    (...) uint8: 0, or 1 of a pose that is not finite, 2 of a quaternion of length 0,
-              whose rows are NaN
-    weight    (..., C) in [0, 1], what a contact counts apart from its depth; where it was asked for
+    status    (...) uint8: 0, or 1 for a pose that is not finite, 2 for a quaternion of length 0; rows of such poses are NaN
+    weight    (..., C) in [0, 1], the relevance of a contact regardless of its depth; only if requested
     """
 
     p: np.ndarray[Any, Any] | None = None
@@ -53,9 +52,9 @@ class Contacts(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """One number a pose (...); where they were asked for its gradients (..., P) by both poses, and
-    the least distance (...) of a vertex [m]. status (...) uint8, as that of Contacts; 4 where bodies lie
-    deep in each other, which is looked for with "distance" and "soft_distance"."""
+    """Result of abut.reduce: one number for each pose, (...). If requested, it has the gradients (..., P) by both poses, and the
+    smallest distance (...) of a vertex [m]. status (...) uint8 is as for Contacts, and 4 if bodies are deep in each other,
+    which only "distance" and "soft_distance" check."""
 
     value: np.ndarray[Any, Any]
     grad1: np.ndarray[Any, Any] | None = None
@@ -69,14 +68,14 @@ def contact_shape(name: str, count: int) -> tuple[int, ...]:
 
 
 def named(given: Mapping[str, Array | None], suffixes: Sequence[str] = ("",)) -> None:
-    """Refuses keywords that are no outputs'."""
+    """Refuses keywords that are not names of outputs."""
     for name in given:
         if name not in [output + suffix for output in ALL_OUTPUTS for suffix in suffixes]:
             raise TypeError(f"{name!r} is no output of contacts: these are {', '.join(ALL_OUTPUTS)}")
 
 
 class Batch:
-    """A C batch with all that it points to."""
+    """A C batch with everything that it points to."""
 
     __slots__ = ("C", "batch", "context", "kept", "owner", "pose1", "pose2", "rows", "width")
 
@@ -118,13 +117,13 @@ class Batch:
         self.kept += [which, handles, pairs]
 
     def keep(self, array: np.ndarray[Any, Any] | None) -> Any:
-        """An array's place, which stays as long as the batch does."""
+        """Returns a pointer to an array, which the batch keeps alive."""
         where = pointer(array)
         self.kept.append(where)
         return where
 
     def input(self, value: Array | None, tail: tuple[int, ...], name: str) -> Any:
-        """An input's place; NULL where there is none."""
+        """Returns a pointer to an input; NULL if there is none."""
         return ffi.NULL if value is None else self.keep(self.rows.read(value, tail, name))
 
     def output(self, tail: tuple[int, ...], out: Mapping[str, Any] | None = None,
@@ -159,14 +158,14 @@ class Batch:
         return made
 
     def done(self, status: int) -> None:
-        """After the call."""
+        """Finishes the batch after the call."""
         check(status)
         if self.batch.failures:
             warn_of_failures(self.context, self.batch.failures)
 
 
 def pair_rows(index: Array, lead: tuple[int, ...], count: int) -> np.ndarray[Any, Any]:
-    """Which of `count` pairs each pose of a batch is of."""
+    """Returns the index of each pose's pair among `count` pairs."""
     which = np.asarray(index)
     if which.dtype.kind not in "iu":
         raise ValueError(f"index holds {which.dtype.name}, not whole numbers")
@@ -195,13 +194,13 @@ def _list_of(pairs: Any) -> tuple[Pair, ...]:
 
 def poses_of(pose1: Any, pose2: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any],
                                                                     np.ndarray[Any, Any]]:
-    """What a caller gives as poses: arrays of the context's precision and of one kind."""
+    """Converts the caller's poses to arrays of the context's precision and of one kind."""
     one, two = all_poses_of((pose1, pose2), ("pose1", "pose2"), dtype)
     return one, two
 
 
 def all_poses_of(poses: Sequence[Any], names: Sequence[str], dtype: np.dtype[Any]) -> list[np.ndarray[Any, Any]]:
-    """The same of any number of poses, which errors call by these names."""
+    """Converts any number of poses to arrays of one kind. Errors use the given names."""
     arrays = [None if pose is None else real_array(pose, dtype, name) for name, pose in zip(names, poses)]
     for name, array in zip(names, arrays):
         if array is not None and _forms.is_matrix(array):
@@ -234,8 +233,8 @@ _FEW, _NONE = frozenset(OUTPUTS), (None,) * len(_MORE)
 
 def _at_once(pair: Pair, pose1: Any, pose2: Any, want: Sequence[str],
              out: Mapping[str, Any] | None) -> Contacts | None:
-    """contacts of arrays that need no conversion, in few steps: a call at batch 1 is a tenth of a
-    millisecond. None where anything is unusual, for contacts to do or to refuse."""
+    """Computes contacts of arrays that need no conversion, in few steps: a call at batch 1 takes a tenth of a millisecond.
+    Returns None for anything unusual, which `contacts` then computes or refuses."""
     dtype, shape = pair.dtype, pose1.shape
     if want is not OUTPUTS and not _FEW.issuperset(want):
         return None
@@ -287,7 +286,7 @@ _REJECTED = {1: "are not finite", 2: "have a quaternion of length 0"}
 
 
 def warn_of_poses(status: np.ndarray[Any, Any]) -> None:
-    """A Python warning where poses are rejected: their rows are NaN."""
+    """Warns in Python if poses are rejected: their rows are NaN."""
     if status.any():
         for bit, text in _REJECTED.items():
             poses = np.flatnonzero(status & bit)
@@ -305,19 +304,17 @@ def _refuse_shared(out: Mapping[str, Any]) -> None:
 
 def contacts(pair: Pairs, pose1: Array | None = None, pose2: Array | None = None, *, want: Sequence[str] = OUTPUTS,
              out: Mapping[str, Any] | None = None, index: Array | None = None) -> Contacts:
-    """All contacts of every pose.
+    """Computes all contacts of every pose.
 
-    pair          a Pair; or several of one context, of which index (...) says which each pose's is.
-                  C is the largest number of slots among these; what is behind a pair's own is 0
-    pose1, pose2  (..., 6) twists (translation part first), (..., 7) positions and quaternions
-                  x, y, z, qw, qx, qy, qz, or (..., 4, 4) matrices; None is the identity; leading
-                  axes are broadcast, and are those of the answer. Where both are not of one kind
-                  they are taken, and differentiated, as positions and quaternions
-    want          of "p", "d", "n", "activity", and "weight", which is not there unless it is
-                  named: the rest is neither computed nor copied
-    out           arrays to write what is wanted into, by name; "status" too
-    Errors: ValueError for shapes and dtypes; abut.Error. A pose that is not finite gives NaN, and
-    its status.
+    pair          a Pair; or several of one context, with index (...) as the number of each pose's pair. C is the largest number
+                  of slots among them; slots beyond a pair's own are 0
+    pose1, pose2  (..., 6) twists (translation part first), (..., 7) positions and quaternions x, y, z, qw, qx, qy, qz, or (...,
+                  4, 4) matrices; None is the identity. Leading axes are broadcast, and are those of the result. If the two pose
+                  formats differ, both are converted to, and differentiated as, positions and quaternions
+    want          any of "p", "d", "n", "activity", and "weight", which must be named. Other outputs are neither computed nor
+                  copied
+    out           arrays to write the wanted outputs into, by name; "status" too
+    Errors: ValueError for shapes and dtypes; abut.Error. A pose that is not finite gives NaN, and its status.
     """
     if want is not OUTPUTS:
         check_names(want, ALL_OUTPUTS, "want")
@@ -366,15 +363,14 @@ def _reduction(kind: str) -> int:
 def reduce(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, grad: bool = False,
            nearest: bool = False, index: Array | None = None,
            temperature: float | None = None) -> Reduction:
-    """One number a pose; no manifold is kept in memory.
+    """Reduces the contacts of each pose to one number, such as a distance or an energy. No manifold is stored.
 
-    kind   "distance", how far apart or how deep [m], with the gradient of the contact that it is
-           of; "soft_distance", its smooth form [m]; "mean_distance" [m]; "activity" (their sum);
-           "energy", the sum of activity max(-d, 0)^2 [m^2]; "soft_minimum" of the vertices'
-           distances [m]; or, without a gradient, "minimum_distance" of these [m]
+    kind         "distance", distance or depth [m], with the gradient of the contact that has it; "soft_distance", its smooth form
+                 [m]; "mean_distance" [m]; "activity" (their sum); "energy", the sum of activity max(-d, 0)^2 [m^2];
+                 "soft_minimum" of the vertices' distances [m]; or, without a gradient, "minimum_distance" of these [m]
     temperature  of "soft_distance" [m]; None: a sixteenth of the smoothing's `penetration`
-    grad   also its gradients by both poses, of the numbers given
-    nearest  also the least distance of a vertex, in the same pass
+    grad         also compute the gradients by the numbers of both poses
+    nearest      also compute the smallest distance of a vertex, in the same pass
     """
     if kind not in VALUES:
         raise ValueError(f"a reduction {kind!r} is not among {', '.join(VALUES)}")
@@ -402,8 +398,8 @@ def reduce(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, grad: bool = F
 
 def vjp(pair: Pairs, pose1: Array, pose2: Array, *, index: Array | None = None,
         **cotangents: Array | None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Gradients (..., P) by both poses of the sum of all outputs times these cotangents, which have
-    the outputs' names (p, d, n, activity, weight) and shapes; None is zero."""
+    """Computes gradients (..., P) by both poses of the sum of all outputs times their cotangents. The cotangents have the
+    outputs' names (p, d, n, activity, weight) and shapes; None is zero."""
     named(cotangents)
     b = Batch(pair, pose1, pose2, index)
     g1, g2, gradients = b.gradients()
@@ -415,7 +411,7 @@ def vjp(pair: Pairs, pose1: Array, pose2: Array, *, index: Array | None = None,
 def jvp(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = None,
         tangent2: Array | None = None, want: Sequence[str] = OUTPUTS,
         index: Array | None = None) -> Contacts:
-    """Derivatives of the contacts along tangents (..., P) of the poses; None is zero."""
+    """Computes derivatives of the contacts along tangents (..., P) of the poses. None is zero."""
     check_names(want, ALL_OUTPUTS, "want")
     b = Batch(pair, pose1, pose2, index)
     along = b.tangents(tangent1, tangent2)
@@ -429,9 +425,8 @@ def jvp(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = Non
 def vjp_tangent(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = None,
                 tangent2: Array | None = None, index: Array | None = None,
                 **cotangents: Array | None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The derivative of vjp's answer along tangents of the poses and of the cotangents: what second
-    derivatives of contacts are made of. The cotangents are vjp's, and p_tangent and so on their
-    tangents."""
+    """Computes the derivative of the result of vjp along tangents of the poses and of the cotangents. Second derivatives of
+    contacts need it. The cotangents are those of vjp, and p_tangent and so on are their tangents."""
     named(cotangents, ("", "_tangent"))
     b = Batch(pair, pose1, pose2, index)
     g1, g2, gradients = b.gradients()
@@ -447,8 +442,7 @@ def vjp_tangent(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | No
 def hvp(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, tangent1: Array | None = None,
         tangent2: Array | None = None, index: Array | None = None,
         temperature: float | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The Hessian of a reduction times a tangent: the derivative of its gradients (..., P) along
-    it."""
+    """Computes the Hessian of a reduction times a tangent: the derivative of its gradients (..., P) along the tangent."""
     number = _reduction(kind)
     b = Batch(pair, pose1, pose2, index)
     _set_temperature(b, kind, temperature)
@@ -461,8 +455,8 @@ def hvp(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, tangent1: Array |
 def hessian(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, moving: int | str = "both",
             index: Array | None = None,
             temperature: float | None = None) -> np.ndarray[Any, Any]:
-    """The whole Hessian (..., K, K) of a reduction, by the poses of `moving`, "both", 1 or 2: K is 2 P,
-    pose 1's numbers first, or P. At the price of six of hvp, whatever K is."""
+    """Computes the whole Hessian (..., K, K) of a reduction by the poses of `moving`: "both", 1 or 2. K is 2 P, with pose 1's
+    numbers first, or P. It costs as much as six calls of hvp, for any K."""
     number = _reduction(kind)
     if moving not in MOVING:
         raise ValueError(f"moving is {moving!r}, not 'both', 1 or 2")
@@ -475,14 +469,13 @@ def hessian(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, moving: int |
 
 
 class ActiveContacts:
-    """The contacts of a batch whose activity reaches a threshold, by pose, then by slot.
+    """The contacts of a batch whose activity reaches a threshold, sorted by pose, then by slot.
 
-    pose      (K,) uint32, index in the batch, its leading axes folded into one
+    pose      (K,) uint32, index in the batch, with its leading axes folded into one
     slot      (K,) uint32, in 0 .. C-1
-    feature   (K, 2) uint32, vertex or edge of body 1 and of body 2; abut.NO_FEATURE where the
-              contact has none
+    feature   (K, 2) uint32, vertex or edge of body 1 and of body 2; abut.NO_FEATURE if the contact has none
     p, n      (K, 3); d, activity (K,)
-    weight    (K,) where it was asked for, or None
+    weight    (K,) if requested, or None
     jacobian  (K, 8, 2 P) of abut.jacobian: rows p, d, n, activity, columns pose 1, pose 2; or None
     """
 
@@ -532,8 +525,7 @@ class ActiveContacts:
         return b.keep(array)
 
     def vjp(self, **cotangents: Array | None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Gradients (..., P) by both poses of the sum of the entries' outputs times these
-        cotangents, as those of abut.vjp."""
+        """Computes gradients (..., P) by both poses of the sum of the entries' outputs times these cotangents, as abut.vjp does."""
         named(cotangents)
         b = Batch(*self._of)
         bars = ffi.new("abut_cotangents *")
@@ -545,7 +537,7 @@ class ActiveContacts:
 
     def jvp(self, *, tangent1: Array | None = None, tangent2: Array | None = None,
             want: Sequence[str] = OUTPUTS) -> Contacts:
-        """Derivatives (K, ...) of the entries along tangents (..., P) of the poses."""
+        """Computes derivatives (K, ...) of the entries along tangents (..., P) of the poses."""
         check_names(want, ALL_OUTPUTS, "want")
         b = Batch(*self._of)
         along = b.tangents(tangent1, tangent2)
@@ -579,15 +571,15 @@ def _listed(pair: Pairs, pose1: Array, pose2: Array, index: Array | None, thresh
 
 def active(pair: Pairs, pose1: Array, pose2: Array, *, threshold: float = 0.1,
            index: Array | None = None, weights: bool = False) -> ActiveContacts:
-    """The contacts whose activity is at least `threshold`, as a list that is as long as it must
-    be; with its own vjp and jvp. Above 0, only what can reach it is computed, unless `weights` asks
-    for the weights of the entries, which takes the whole manifold."""
+    """Lists the contacts whose activity is at least `threshold`, with their own vjp and jvp. The list is as long as needed. With
+    a threshold above 0, only contacts that can reach it are computed, unless `weights` requests the weights of the entries,
+    which need the whole manifold."""
     return _listed(pair, pose1, pose2, index, threshold,
                    lambda b: lib.abut_contacts(b.owner, b.batch), False, weights)
 
 
 def jacobian(pair: Pairs, pose1: Array, pose2: Array, *, threshold: float = 0.1,
              index: Array | None = None) -> ActiveContacts:
-    """The same with the Jacobian block of each entry."""
+    """Lists contacts as abut.active does, with the Jacobian block of each entry."""
     return _listed(pair, pose1, pose2, index, threshold,
                    lambda b: lib.abut_jacobian(b.owner, SAME, b.batch, ffi.NULL), True)

@@ -1,4 +1,4 @@
-"""Collision in time with a certificate: how far features, meshes and a whole step may go, of NumPy arrays."""
+"""Collision in time with a certificate, for NumPy arrays: safe times of features and meshes, and the safe share of a whole step."""
 from __future__ import annotations
 
 import dataclasses
@@ -34,18 +34,17 @@ MOTIONS = ("linear", "arc")
 
 
 class CcdStatus(enum.IntEnum):
-    """What became of a row of abut.ccd or abut.ccd_queries: d is the distance, d0 a certified lower bound of it at
-    time 0, and r = separation + keep max(d0 - separation, 0).
+    """Result status of a row of abut.ccd or abut.ccd_queries. d is the distance, d0 a certified lower bound of it at time 0, and
+    r = separation + keep max(d0 - separation, 0).
 
     FREE       d > r up to the end, proved; toi is the end
-    HIT        d > r up to toi, proved, and not beyond it: d comes down to r plus a little there
-    LIMIT      d > r up to toi, proved; the iterations were used up
-    WITHIN     that d0 is above the separation could not be proved; toi is 0
-    BAD_INPUT  a number that is not finite, two vertices whose difference overflows, a setting of a row out of its
-               range, a quaternion of 0; toi is 0
-    ROUGH      8, added to HIT by derivatives that are not to be relied on, and are 0: the features graze, so that the
-               slope has no bound; a vertex or an end touches at distance 0; or a turn of half a circle
-               between the poses
+    HIT        d > r up to toi, proved, but not beyond toi: there d decreases to slightly above r
+    LIMIT      d > r up to toi, proved; the iterations ran out
+    WITHIN     it could not be proved that d0 is above the separation; toi is 0
+    BAD_INPUT  a number that is not finite, two vertices whose difference overflows, a setting of a row out of its range, a
+               quaternion of 0; toi is 0
+    ROUGH      8, added to HIT by derivatives that are not reliable, and are 0: the features graze, so that the slope is
+               unbounded; or a vertex or an end touches at distance 0; or there is a turn of half a circle between the poses
     """
 
     FREE = 0
@@ -57,14 +56,14 @@ class CcdStatus(enum.IntEnum):
 
 
 class CcdFeature(enum.IntEnum):
-    """What the features of two meshes are that touch first.
+    """Kinds of the features of two meshes that touch first.
 
     NONE             all are free
     VERTEX_TRIANGLE  feature1 is a vertex, feature2 a triangle
     TRIANGLE_VERTEX  feature1 is a triangle, feature2 a vertex
     EDGES            both are edges
     EDGE_TRIANGLE    feature1 is an edge, which goes through feature2, a triangle, at time 0
-    TRIANGLE_EDGE    feature1 is a triangle, which feature2, an edge, goes through at time 0
+    TRIANGLE_EDGE    feature1 is a triangle; feature2, an edge, goes through it at time 0
     """
 
     NONE = -1
@@ -86,7 +85,7 @@ Meshes = Union[Pair, Sequence[CcdMesh]]
 
 
 def meshes_of(pair: Any) -> tuple[CcdMesh, CcdMesh]:
-    """Two meshes of one context: those of a pair's bodies, which are made once, or as they are."""
+    """Returns two meshes of one context: the given meshes, or those of a pair's bodies, which are made once."""
     if isinstance(pair, Pair):
         return pair.ccd_meshes()
     if isinstance(pair, (Body, CcdMesh)):
@@ -113,7 +112,7 @@ def _count(value: Any, name: str) -> int:
 
 
 def common_lead(arrays: Mapping[str, Any], tails: Sequence[int]) -> tuple[int, ...]:
-    """The leading axes of arrays of one batch, of each of which as many of the last axes as `tails` says are an entry's."""
+    """Returns the leading axes of arrays of one batch. `tails` holds the number of last axes of one entry of each array."""
     try:
         return np.broadcast_shapes(*(tuple(a.shape[:a.ndim - tail]) for a, tail in zip(arrays.values(), tails)))
     except ValueError:
@@ -132,7 +131,7 @@ def check_widths(poses: Sequence[Any]) -> None:
 
 
 class Asked(NamedTuple):
-    """What a call asks: whose, and arrays, all its own."""
+    """The request of a call: its subject and arrays, all owned by the request."""
 
     subject: OfMeshes | OfFeatures
     rows: Rows
@@ -140,26 +139,25 @@ class Asked(NamedTuple):
 
 
 def _answer(call: str, asked: Asked) -> dict[str, Any]:
-    """The members of an answer."""
+    """Returns the members of a result."""
     made, record = answers(plan_of(call, asked.subject, asked.given, CALLS[call].outputs), asked.given)
     return {**made, "undecided": record.batch.undecided, "rejected": record.batch.rejected, "_asked": asked}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Ccd:
-    """How far pairs of meshes may go between poses of leading axes (...).
+    """Safe times of pairs of meshes between poses of leading axes (...).
 
-    toi         (...) the largest time that is safe, 0 to 1
-    status      (...) uint8, abut.CcdStatus; LIMIT only where an arc used up its windows
+    toi         (...) the largest safe time, 0 to 1
+    status      (...) uint8, abut.CcdStatus; LIMIT only if an arc used up its windows
     kind        (...) int32, abut.CcdFeature of the first pair of features to touch
-    feature1, feature2   (...) uint32, which vertex, triangle or edge of each mesh, as abut.CcdMesh lists them; 0 where
-                all are free
+    feature1, feature2  (...) uint32, index of the vertex, triangle or edge of each mesh, as in abut.CcdMesh; 0 if all are free
     p1, p2      (..., 3) nearest points of these features at toi, in the world [m]
-    n           (..., 3) unit, p1 - p2 over its length: out of mesh 2; 0 where all are free, and where an edge is through
-                a triangle
-    candidates  (...) uint32, pairs of features whose boxes met
-    undecided   rows at LIMIT
-    rejected    rows at BAD_INPUT
+    n           (..., 3) unit vector p1 - p2 over its length: out of mesh 2; 0 if all are free, and if an edge is through a
+                triangle
+    candidates  (...) uint32, pairs of features whose boxes overlapped
+    undecided   number of rows at LIMIT
+    rejected    number of rows at BAD_INPUT
     """
 
     toi: Real
@@ -178,7 +176,7 @@ class Ccd:
 
 def batch_settings(motion: str, center1: Any, center2: Any, separation: float, keep: float, tolerance: float,
                    iterations: int) -> dict[str, Any]:
-    """Settings as a batch of the C API's takes them."""
+    """Converts settings to a batch of the C API."""
     check_names((motion,), MOTIONS, "motion")
     centers = [tuple(_group(center, (3,), name).tolist()) for center, name in ((center1, "center1"), (center2, "center2"))]
     for center, name in zip(centers, ("center1", "center2")):
@@ -192,26 +190,27 @@ def ccd(pair: Meshes, from1: Array | None = None, to1: Array | None = None, from
         to2: Array | None = None, *,
         motion: str = "linear", center1: Any = (0.0, 0.0, 0.0), center2: Any = (0.0, 0.0, 0.0), separation: float = 0.0,
         keep: float = 0.0, tolerance: float = 0.0, iterations: int = 0) -> Ccd:
-    """How far two meshes may go from one pose to another before they touch, at many poses; no answer is too late.
+    """Computes how far two meshes may move from one pose to another before they touch, at many poses. No result is too late.
 
-    pair            an abut.Pair, whose bodies' meshes (abut.CcdMesh.of_body) are made once and kept with it; or two abut.CcdMesh of
-                    one context, which may be the same
-    from1, to1      (..., 6) twists (translation part first), (..., 7) positions and quaternions x, y, z, qw, qx, qy, qz,
-                    or (..., 4, 4) matrices of mesh 1 at times 0 and 1; None is the identity; leading axes of all four
-                    are broadcast, and are those of the answer
-    from2, to2      of mesh 2
-    motion          "linear", each vertex goes straight; or "arc", a mesh turns evenly about its center, which goes straight
-    center1, center2   (3) of "arc", in the meshes' own frames [m]; (0, 0, 0) is slerp with a straight origin; of
-                    "linear" others are refused
+    pair            an abut.Pair, whose bodies' meshes (abut.CcdMesh.of_body) are made once and kept with it; or two abut.CcdMesh
+                    of one context, which may be the same
+    from1, to1      (..., 6) twists (translation part first), (..., 7) positions and quaternions x, y, z, qw, qx, qy, qz, or (...,
+                    4, 4) matrices of mesh 1 at times 0 and 1; None is the identity. Leading axes of all four are broadcast, and
+                    are those of the result
+    from2, to2      likewise for mesh 2
+    motion          "linear": each vertex moves on a straight line; or "arc": a mesh turns uniformly about its center, which moves
+                    on a straight line
+    center1, center2  (3) for "arc", in the meshes' own frames [m]; (0, 0, 0) is slerp with a straight origin; "linear" refuses
+                      other values
     separation      the distance that counts as a touch, from 0 [m]
-    keep            share of the distance at time 0 above `separation` that is to be kept, 0 to below 1; 0 asks whether
-                    they touch, 0.1 is a line search's: toi is then the share of a step that is safe, one for each row
-    tolerance       how much above that a hit may end [m]; 0: 1e-9 in float64, 1e-6 in float32, of both meshes' size
-    iterations      at most, of a window's query; 0: 32
-    Errors: ValueError for shapes of arrays, dtypes and words; abut.Error for settings out of their range. A pose that
-    is not finite, or whose quaternion is 0, gives toi 0 and its status.
-    Source: Li et al. 2021, Codimensional incremental potential contact, for the additive method; the certificate by
-    separating directions is this project's own.
+    keep            share of the distance at time 0 above `separation` that must remain, 0 to below 1; 0 asks whether the meshes
+                    touch, 0.1 suits a line search: toi is then the safe share of a step, one for each row
+    tolerance       how far above that a hit may end [m]; 0: 1e-9 in float64, 1e-6 in float32, times both meshes' size
+    iterations      largest number for a window's query; 0: 32
+    Errors: ValueError for shapes of arrays, dtypes and words; abut.Error for settings out of their range. A pose that is not
+    finite, or whose quaternion is 0, gives toi 0 and its status.
+    Source: Li et al. 2021, Codimensional incremental potential contact, for the additive method; the certificate by separating
+    directions is this project's own.
     """
     meshes, given = meshes_of(pair), (from1, to1, from2, to2)
     settings = batch_settings(motion, center1, center2, separation, keep, tolerance, iterations)
@@ -226,11 +225,11 @@ def ccd(pair: Meshes, from1: Array | None = None, to1: Array | None = None, from
 class CcdGradients(NamedTuple):
     """Gradients of toi, of leading axes (...), by both meshes' poses at times 0 and 1, at a fixed distance.
 
-    by1, by2   (..., 12) by tau0, phi0, tau1, phi1 of the mesh [1/m, 1/rad], twists of its poses at 0 and 1: t becomes
-               t + tau and R becomes exp(hat phi) R
-    from1, to1, from2, to2   (..., P) by the poses' own numbers; a quaternion's part is orthogonal to it
-    status     (...) uint8, the answer's, with abut.CcdStatus.ROUGH added to HIT where derivatives are not to be relied
-               on: these are 0, like all but a HIT's
+    by1, by2  (..., 12) by tau0, phi0, tau1, phi1 of the mesh [1/m, 1/rad], twists of its poses at 0 and 1: t becomes t + tau and
+              R becomes exp(hat phi) R
+    from1, to1, from2, to2  (..., P) by the poses' own numbers; a quaternion's part is orthogonal to it
+    status    (...) uint8, the status of the result, with abut.CcdStatus.ROUGH added to HIT if derivatives are not reliable. These
+              derivatives are 0, and so are those of all rows except HIT
     """
 
     by1: Real
@@ -243,13 +242,13 @@ class CcdGradients(NamedTuple):
 
 
 def ccd_gradient(r: Ccd, toi: Array | None = None) -> CcdGradients:
-    """Gradients of an answer's times of impact, at a fixed distance: what `keep` takes from the poses at time 0 counts
-    as constant.
+    """Computes gradients of a result's times of impact, at a fixed distance: the distance that `keep` derives from the poses at
+    time 0 counts as constant.
 
-    r     the answer of abut.ccd
-    toi   (...) cotangents of toi, or what is broadcast to it, which all gradients are multiplied by; None: 1
-    Poses that were given as matrices, or not all of one kind, are differentiated as positions and quaternions.
-    Errors: ValueError for shapes and for what is no answer; abut.Error.
+    r    the result of abut.ccd
+    toi  (...) cotangents of toi, or an array that broadcasts to it; all gradients are multiplied by it; None: 1
+    Poses that were given as matrices, or in different formats, are differentiated as positions and quaternions.
+    Errors: ValueError for shapes and for an `r` that is no result of abut.ccd; abut.Error.
     """
     if not isinstance(r, Ccd):
         raise ValueError(f"{type(r).__name__} is no answer of abut.ccd")
@@ -265,7 +264,7 @@ def ccd_gradient(r: Ccd, toi: Array | None = None) -> CcdGradients:
 
 
 def kind_of(kind: Any) -> int:
-    """A kind's number, of its letters or its words."""
+    """Returns a kind's number from its letters or its words."""
     word = kind.replace("_", "-") if isinstance(kind, str) else kind
     for names in (KINDS, WORDS):
         if word in names:
@@ -274,7 +273,8 @@ def kind_of(kind: Any) -> int:
 
 
 def axes_of(arrays: Mapping[str, Any], tail: tuple[int, ...]) -> list[int]:
-    """How many of the last axes of each are an entry's: settings' none, those of vertices, of shape `tail`, two."""
+    """Returns the number of last axes of one entry of each array: none for settings, two for vertices, which have the shape
+    `tail`."""
     for name, array in arrays.items():
         if name not in MANY and tuple(array.shape[max(array.ndim - 2, 0):]) != tail:
             raise ValueError(f"{name} has shape {tuple(array.shape)}, whose last axes are not {tail}")
@@ -283,15 +283,15 @@ def axes_of(arrays: Mapping[str, Any], tail: tuple[int, ...]) -> list[int]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CcdQueries:
-    """How far pairs of features may go, of leading axes (...).
+    """Safe times of pairs of features, of leading axes (...).
 
     toi         (...) time of impact, 0 to `end`
     status      (...) uint8, abut.CcdStatus
     n           (..., 3) unit, along the gap at toi, from the second feature to the first; 0 at BAD_INPUT
     d0          (...) certified lower bound of the distance at time 0 [m], from 0
-    iterations  (..., 2) uint32, of the stages in plain and in doubled numbers
-    undecided   rows at LIMIT
-    rejected    rows at BAD_INPUT
+    iterations  (..., 2) uint32, of the stages in plain numbers and in numbers of twice the digits
+    undecided   number of rows at LIMIT
+    rejected    number of rows at BAD_INPUT
     """
 
     toi: Real
@@ -305,15 +305,15 @@ class CcdQueries:
 
 
 def query_settings(kind: str, method: str, iterations: int, plain: bool) -> dict[str, Any]:
-    """Settings of all rows as the C API's struct takes them."""
+    """Converts settings of all rows to the C API's struct."""
     check_names((method,), METHODS, "method")
     return {"kind": kind_of(kind), "method": METHODS.index(method),
             "iterations_most": _count(iterations, "iterations"), "plain": bool(plain)}
 
 
 def split_settings(given: Mapping[str, Any], arrays: Any = ()) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Those that are one number, and arrays under the names that the C API has for these. What is of the types `arrays`
-    is an array also where it has no axes."""
+    """Splits settings into single numbers and arrays, which get the C API's names. A value of one of the types `arrays` counts as
+    an array even without axes."""
     numbers = {name: value.item() if hasattr(value, "item") else value for name, value in given.items()
                if np.ndim(value) == 0 and not isinstance(value, arrays)}
     return numbers, {name + "s": value for name, value in given.items() if name not in numbers}
@@ -323,29 +323,28 @@ def ccd_queries(kind: str, x0: Array, x1: Array, *, separation: Any = 0.0, keep:
                 end: Any = 1.0, error: Any = 0.0, relative_error: Any = 0.0, method: str = "certified",
                 iterations: int = 0, x0_low: Array | None = None, x1_low: Array | None = None, plain: bool = False,
                 context: Context | None = None) -> CcdQueries:
-    """Up to which time two features stay apart while their vertices go straight; no answer is too late.
+    """Computes the time up to which two features stay apart while their vertices move on straight lines. No result is too late.
 
-    kind            "pp" or "point-point", vertices p, q; "pe" or "point-edge", p, e0, e1, also in the plane, with z = 0;
-                    "pt" or "point-triangle", p, f0, f1, f2; "ee" or "edge-edge", a0, a1, b0, b1
-    x0, x1          (..., V, 3) vertices at times 0 and 1 [m]; leading axes, also those of settings, are broadcast, and
-                    are those of the answer
-    separation      the distance that counts as a touch, from 0 [m]; like the five that follow a number or (...)
-    keep            share of the distance at time 0 above `separation` that is to be kept, 0 to below 1
-    tolerance       how much above that a hit may end [m]; 0: as little as rounding lets
-    end             time up to which the question goes, 0 to 1
-    error, relative_error   each coordinate is known within error + relative_error |coordinate|; 0: the numbers are meant
-                    exactly. relative_error 2^-24 for float32 coordinates that were rounded from finer ones
+    kind            "pp" or "point-point", vertices p, q; "pe" or "point-edge", p, e0, e1, also in the plane, with z = 0; "pt" or
+                    "point-triangle", p, f0, f1, f2; "ee" or "edge-edge", a0, a1, b0, b1
+    x0, x1          (..., V, 3) vertices at times 0 and 1 [m]; leading axes, also those of settings, are broadcast, and are those
+                    of the result
+    separation      the distance that counts as a touch, from 0 [m]; a number or (...), like the next five settings
+    keep            share of the distance at time 0 above `separation` that must remain, 0 to below 1
+    tolerance       how far above that a hit may end [m]; 0: as little as rounding permits
+    end             end of the time interval, 0 to 1
+    error, relative_error  each coordinate is accurate to error + relative_error |coordinate|; 0: the numbers are exact.
+                    relative_error 2^-24 for float32 coordinates that were rounded from finer ones
     method          "certified", by separating directions; or "additive", conservative steps of gap over speed (Li et al.)
-    iterations      at most, of each stage; 0: 32
-    x0_low, x1_low  (..., V, 3) in a context of float32 what it leaves of finer coordinates, which are x0 + x0_low: give
-                    relative_error 2^-48 then
-    plain           leave rows undecided that the context's numbers cannot decide, instead of looking at them again in
-                    numbers of twice the digits
+    iterations      largest number for each stage; 0: 32
+    x0_low, x1_low  (..., V, 3) in a context of float32 the low parts of finer coordinates, which are x0 + x0_low; set
+                    relative_error to 2^-48 with them
+    plain           leave rows undecided that the context's numbers cannot decide, instead of repeating them with twice the digits
     context         None takes abut.default_context()
-    Errors: ValueError for shapes of arrays, dtypes and words; abut.Error for numbers out of their range. Where one of an
-    array of settings is, its row is BAD_INPUT.
-    Source: Li et al. 2021, Codimensional incremental potential contact, for the additive method; the certificate by
-    separating directions is this project's own.
+    Errors: ValueError for shapes of arrays, dtypes and words; abut.Error for numbers out of their range. A number of an array
+    of settings that is out of range makes its row BAD_INPUT.
+    Source: Li et al. 2021, Codimensional incremental potential contact, for the additive method; the certificate by separating
+    directions is this project's own.
     """
     numbers, many = split_settings({"separation": separation, "keep": keep, "tolerance": tolerance, "end": end,
                                     "error": error, "relative_error": relative_error})
@@ -362,9 +361,9 @@ def ccd_queries(kind: str, x0: Array, x1: Array, *, separation: Any = 0.0, keep:
 class CcdQueryGradients(NamedTuple):
     """Gradients of toi, of leading axes (...), by the vertices at both ends, at a fixed distance.
 
-    x0, x1   (..., V, 3) [1/m]
-    status   (...) uint8, the answer's, with abut.CcdStatus.ROUGH added to HIT where derivatives are not to be relied on:
-             these are 0, like all but a HIT's
+    x0, x1  (..., V, 3) [1/m]
+    status  (...) uint8, the status of the result, with abut.CcdStatus.ROUGH added to HIT if derivatives are not reliable. These
+            derivatives are 0, and so are those of all rows except HIT
     """
 
     x0: Real
@@ -373,12 +372,12 @@ class CcdQueryGradients(NamedTuple):
 
 
 def ccd_queries_gradient(r: CcdQueries, toi: Array | None = None) -> CcdQueryGradients:
-    """Gradients of an answer's times of impact, at a fixed distance: what `keep` takes from the vertices at time 0 counts
-    as constant.
+    """Computes gradients of a result's times of impact, at a fixed distance: the distance that `keep` derives from the vertices
+    at time 0 counts as constant.
 
-    r     the answer of abut.ccd_queries
-    toi   (...) cotangents of toi, or what is broadcast to it, which gradients are multiplied by; None: 1
-    Errors: ValueError for shapes and for what is no answer; abut.Error.
+    r    the result of abut.ccd_queries
+    toi  (...) cotangents of toi, or an array that broadcasts to it; gradients are multiplied by it; None: 1
+    Errors: ValueError for shapes and for an `r` that is no result of abut.ccd_queries; abut.Error.
     """
     if not isinstance(r, CcdQueries):
         raise ValueError(f"{type(r).__name__} is no answer of abut.ccd_queries")
@@ -396,13 +395,12 @@ def ccd_queries_gradient(r: CcdQueries, toi: Array | None = None) -> CcdQueryGra
 
 
 class StepFilter(NamedTuple):
-    """How much of a step is safe.
+    """The safe share of a step.
 
-    share   of the step: no pair comes closer than `separation` plus `keep` of what it has above that
-    bound   (kind, row) of the pair that bounds it, as `lanes` has them; of equal ones the first; None: none
-    status  abut.CcdStatus: FREE where nothing bounds the step, WITHIN where a pair is closer than `separation` already:
-            share is 0 then
-    asked   pairs whose boxes met
+    share   safe share of the step: no pair comes closer than `separation` plus `keep` of its distance above that
+    bound   (kind, row) of the pair that bounds the step, as in `lanes`; the first of equal ones; None: none
+    status  abut.CcdStatus: FREE if nothing bounds the step, WITHIN if a pair is closer than `separation` already, and share is 0
+    asked   number of pairs whose boxes overlapped
     """
 
     share: float
@@ -412,24 +410,24 @@ class StepFilter(NamedTuple):
 
 
 def _by_names(error: Error, kinds: Sequence[str]) -> Error:
-    """The same error, which names lanes as the caller does."""
+    """Returns the same error with the caller's names of lanes."""
     return Error(error.status, re.sub(r"^lanes (\d+):", lambda found: f"lanes[{kinds[int(found[1])]!r}]:", str(error)))
 
 
 def step_filter(x: Array, step: Array, lanes: Mapping[str, Array], *, separation: float = 0.0, keep: float = 0.1,
                 most: float = 1.0, context: Context | None = None) -> StepFilter:
-    """The largest share of a step that a whole batch of pairs of features may go, for a line search.
+    """Finds the largest safe share of a step for a whole batch of pairs of features, for a line search.
 
-    x, step     (N, 3) vertices of one mesh or of many, and the whole step [m]; rounding of x + step, and of
-                x + share step afterwards, is covered
-    lanes       which features: of each kind, as abut.ccd_queries has them, whole numbers (m, V), the vertices of each
-                pair; one that has a vertex twice is left out
+    x, step     (N, 3) vertices of one mesh or of many, and the whole step [m]; rounding of x + step, and of x + share step
+                afterwards, is covered
+    lanes       pairs of features: for each kind of abut.ccd_queries whole numbers (m, V), the vertices of each pair; a pair that
+                has a vertex twice is skipped
     separation  the distance that counts as a touch, from 0 [m]
-    keep        share of each pair's distance above `separation` that is to be kept, 0 to below 1
+    keep        share of each pair's distance above `separation` that must remain, 0 to below 1
     most        largest share of the step, 0 to 1
     context     None takes abut.default_context()
-    Errors: ValueError for shapes, dtypes and kinds; abut.Error for numbers that are not finite or out of their range, and
-    for a vertex that is not there.
+    Errors: ValueError for shapes, dtypes and kinds; abut.Error for numbers that are not finite or out of their range, and for
+    a vertex that does not exist.
     """
     chosen = default_context() if context is None else context
     points = real_array(x, chosen.dtype, "x")

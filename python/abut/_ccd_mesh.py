@@ -1,4 +1,4 @@
-"""Meshes that collide in time."""
+"""Meshes for collision in time."""
 from __future__ import annotations
 
 import os
@@ -17,7 +17,7 @@ Array = Any  # np.ndarray, or what NumPy takes without a copy
 
 
 def whole_numbers(value: Any, name: str, width: int) -> np.ndarray[Any, Any]:
-    """Whole numbers from 0 of shape (m, width)."""
+    """Returns whole numbers from 0 of shape (m, width)."""
     array = np.asarray(value)
     if not array.size:
         array = array.reshape(0, width) if array.ndim < 2 else array.astype(np.uint32)
@@ -31,16 +31,16 @@ def whole_numbers(value: Any, name: str, width: int) -> np.ndarray[Any, Any]:
 
 
 class CcdMesh(Owner):
-    """A mesh whose vertices, edges and triangles collide. It need be neither closed nor turned one way.
+    """A mesh whose vertices, edges and triangles collide. It need not be closed or consistently oriented.
 
     vertices   (V, 3) [m], within +-1e6; all count, also those of no face
     faces      (F, 3), or a sequence of polygons, which are cut into triangles: indices from 0; None: none
-    edges      (E, 2) edges beside those of faces; None: none
+    edges      (E, 2) edges in addition to those of faces; None: none
     context    None takes abut.default_context()
     Errors: ValueError for shapes and types of arrays; abut.Error, whose text names the element.
 
     vertex_count, triangle_count, edge_count
-    lower, upper   (3) the box of the vertices [m]
+    lower, upper   (3) bounding box of the vertices [m]
     """
 
     _destroy = lib.abut_destroy_ccd_mesh
@@ -73,13 +73,13 @@ class CcdMesh(Owner):
 
     @staticmethod
     def load(path: str | os.PathLike[str], context: Context | None = None, *, scale: float = 1.0) -> CcdMesh:
-        """The mesh of a file as it is: a bare mesh (of a format that abut.load reads), or the
-        surface that a NAME.body.json names, else its mesh.
+        """Makes a mesh for collision in time from a file, as the file is. The file is a bare mesh (in a format that abut.load
+        reads), or a NAME.body.json, from which the mesh is the surface, else the mesh.
 
-        context   None takes abut.default_context()
-        scale     of a bare mesh, the file's unit of length [m]
-        Errors: abut.Error with file, line and cause, also where a vertex is not within +-1e6 m or there is none, or a body
-        file's mesh has no faces; ValueError for scale.
+        context  None takes abut.default_context()
+        scale    of a bare mesh, the file's unit of length [m]
+        Errors: abut.Error with file, line and cause, also if a vertex is not within +-1e6 m, if there is no vertex, or if a
+        body file's mesh has no faces; ValueError for scale.
         """
         chosen, handle, name = default_context() if context is None else context, ffi.new("abut_ccd_mesh *"), path_of(path)
         _check_scale(scale, name)
@@ -93,8 +93,9 @@ class CcdMesh(Owner):
 
     @staticmethod
     def of_body(body: Body) -> CcdMesh:
-        """The mesh of a body's surface, in the body's context; else of its contact mesh. Bodies made of a bare mesh and body
-        files that name one have a surface. Errors: abut.Error, which names the body's file, where it has no faces."""
+        """Makes the mesh of a body's surface, in the body's context, or of its contact mesh if the body has no surface. Bodies of
+        a bare mesh and of body files that name a surface have one. Errors: abut.Error, which names the body's file, if the
+        mesh has no faces."""
         if not isinstance(body, Body):
             raise ValueError(f"body is a {type(body).__name__}, not an abut.Body")
         handle = ffi.new("abut_ccd_mesh *")
@@ -110,17 +111,17 @@ class CcdMesh(Owner):
 
     @property
     def vertices(self) -> np.ndarray[Any, Any]:
-        """Vertices (vertex_count, 3) [m] in float64, as features are numbered."""
+        """Vertices (vertex_count, 3) [m] in float64, in the order of the features' numbers."""
         return self._features("vertices", self.vertex_count, 3, "double", np.float64)
 
     @property
     def triangles(self) -> np.ndarray[Any, Any]:
-        """Triangles (triangle_count, 3) in uint32: numbers of vertices."""
+        """Triangles (triangle_count, 3) in uint32: indices of vertices."""
         return self._features("triangles", self.triangle_count, 3, "uint32_t", np.uint32)
 
     @property
     def edges(self) -> np.ndarray[Any, Any]:
-        """Edges (edge_count, 2) in uint32: numbers of vertices."""
+        """Edges (edge_count, 2) in uint32: indices of vertices."""
         return self._features("edges", self.edge_count, 2, "uint32_t", np.uint32)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Closest points of convex shapes, and their derivatives, of NumPy arrays."""
+"""Closest points of convex shapes, and their derivatives, for NumPy arrays."""
 from __future__ import annotations
 
 import dataclasses
@@ -36,18 +36,18 @@ _GROUPS: dict[str, tuple[tuple[int, ...], ...]] = {
 
 
 class ClosestStatus(enum.IntEnum):
-    """What became of a row of abut.closest.
+    """Result status of a row of abut.closest.
 
     CONVERGED        the gap is under the tolerance
-    ITERATION_LIMIT  the answer stands within its gap
-    DEGENERATE       both shapes flat in one plane, or rounding ends progress before the tolerance is reached: the
-                     answer stands within its gap
+    ITERATION_LIMIT  the result is accurate to its gap
+    DEGENERATE       both shapes are flat in one plane, or rounding ends progress before the tolerance is reached; the result is
+                     accurate to its gap
     BAD_INPUT        a pose that is not finite, or whose quaternion is 0: numbers are NaN, derivatives 0
     BEYOND           certainly farther apart than `cutoff`: d is a lower bound of the distance
-    FLAT             8, added to the others by derivatives of method "exact": a shape has no curvature where it is
-                     touched, which counts as 0
-    STEEP            16, added to the others by derivatives through curvatures: these do not hold the normal, so that
-                     slopes of n, p1 and p2 may be as large as the inverse of the ridge, and no guide; d's are right
+    FLAT             8, added to the others by derivatives of method "exact": a shape has no curvature where it is touched, which
+                     counts as 0
+    STEEP            16, added to the others by derivatives through curvatures that do not determine the normal. Slopes of n, p1
+                     and p2 may be as large as the inverse of the ridge, and are not meaningful; those of d are right
     """
 
     CONVERGED = 0
@@ -66,7 +66,7 @@ ClosestStatus.__module__ = "abut"
 
 
 def _group(value: Any, shape: tuple[int, ...], name: str) -> Real:
-    """Numbers of a shape in float64."""
+    """Returns numbers of a shape in float64."""
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} holds {array.dtype.name}, not numbers")
@@ -77,7 +77,7 @@ def _group(value: Any, shape: tuple[int, ...], name: str) -> Real:
 
 
 def _fill_definition(to: Any, kind: str, numbers: Sequence[Any]) -> list[Any]:
-    """Puts a kind and its numbers into a definition of the C API's; gives what it points to."""
+    """Writes a kind and its numbers into a definition of the C API, and returns the arrays that it points to."""
     check_names((kind,), KINDS, "kind")
     to.kind = KINDS.index(kind)
     groups = ((-1, 3),) if kind == "hull" else _GROUPS[kind]
@@ -99,23 +99,22 @@ def _fill_definition(to: Any, kind: str, numbers: Sequence[Any]) -> list[Any]:
 
 
 class Shape(Owner):
-    """A convex shape, whose closest points to others abut.closest finds.
+    """A convex shape, whose closest points to other shapes abut.closest finds.
 
-    kind, numbers   "hull", vertices (V, 3), of which those on the hull count;
-                    "sphere", r;  "box", (hx, hy, hz), half lengths;  "ellipsoid", (a, b, c), half axes;
-                    "capsule", (r, h), around the segment from -h to h on z;
-                    "cylinder", (r, h), z from -h to h;  "cone", (r, h), its base at z = -h, its apex at z = h;
-                    "superquadric", (a, b, c), (e1, e2), half axes and exponents in [0.1, 1.9]. Lengths in [m]
-    radius          rounds the shape: all points within it of the shape [m], from 0
-    position, quaternion   (3) [m] and (4) w, x, y, z, of any length above 0: where the shape's own frame is in the
-                    frame that poses move; None: the same frame
-    context         None takes abut.default_context()
-    Errors: ValueError for kinds and shapes of arrays; abut.Error, whose text names what is out of range.
+    kind, numbers  "hull", vertices (V, 3), of which those on the hull count; "sphere", r; "box", (hx, hy, hz), half lengths;
+                   "ellipsoid", (a, b, c), half axes; "capsule", (r, h), around the segment from -h to h on z; "cylinder", (r, h),
+                   z from -h to h; "cone", (r, h), its base at z = -h, its apex at z = h; "superquadric", (a, b, c), (e1, e2),
+                   half axes and exponents in [0.1, 1.9]. Lengths in [m]
+    radius         rounds the shape: adds all points within this distance of it [m], from 0
+    position, quaternion  (3) [m] and (4) w, x, y, z, of any length above 0: the shape's own frame in the frame that poses move;
+                   None: the same frame
+    context        None takes abut.default_context()
+    Errors: ValueError for kinds and shapes of arrays; abut.Error, whose text names the value that is out of range.
 
-    dimensions      of a hull: 3, 2 of a flat one, 1 of a segment, 0 of a point; 3 of what is no hull
-    vertex_count    on the hull, of hulls and boxes; else 0
-    diagonal        norm of the extents along the shape's own axes [m], without radius
-    span            the same with radius [m]
+    dimensions     of a hull: 3, 2 if flat, 1 for a segment, 0 for a point; 3 for other shapes
+    vertex_count   number of vertices on the hull, for hulls and boxes; else 0
+    diagonal       norm of the extents along the shape's own axes [m], without radius
+    span           the same with radius [m]
     """
 
     _destroy = lib.abut_destroy_shape
@@ -146,7 +145,7 @@ class Shape(Owner):
 
     @staticmethod
     def _made(context: Context, handles: Any, count: int) -> list[Shape]:
-        """Shapes of a C array of handles, which are copied."""
+        """Makes shapes from a C array of handles, which are copied."""
         made = [Shape.__new__(Shape) for _ in range(count)]
         for k, shape in enumerate(made):
             shape._take(context, ffi.new("abut_shape *", handles[k])[0])
@@ -166,13 +165,13 @@ class Shape(Owner):
 
     @staticmethod
     def of(body: Body, part: str = "hull") -> Shape | list[Shape]:
-        """Shapes of a body, in the body's context.
+        """Makes the shapes of a body, in the body's context.
 
-        part   "hull", the hull of its mesh: one Shape; "superquadrics" or "polyhedra": a list of those that add, in
-               the order of the body's file. Exponents outside [0.1, 1.9] count as the nearest in it
-        Warns of parts that are taken away: no convex shape is, and what they hollow counts as full.
-        Errors: ValueError for a part that there is not; abut.Error for a body without such parts, and for a
-        polyhedron that is empty or without bounds.
+        part  "hull", the hull of its mesh: one Shape; "superquadrics" or "polyhedra": a list of the added ones, in the order of
+              the body's file. Exponents outside [0.1, 1.9] are replaced by the nearest bound
+        Warns of subtracted parts: they are not convex shapes, and the volume that they remove counts as solid.
+        Errors: ValueError for an unknown part; abut.Error for a body without such parts, and for a polyhedron that is empty or
+        unbounded.
         """
         check_names((part,), PARTS, "part")
         number, count = PARTS.index(part), ffi.new("size_t *")
@@ -191,8 +190,8 @@ class Shape(Owner):
 
     @property
     def vertices(self) -> Real:
-        """Vertices (vertex_count, 3) on the hull [m] in the shape's own frame, in float64, as `warm` counts them:
-        in the order in which they were given. A box's are its corners; what is no hull has none."""
+        """Vertices (vertex_count, 3) on the hull [m] in the shape's own frame, in float64, in the order of the indices in `warm`,
+        which is that of the definition. A box's vertices are its corners; other shapes have none."""
         out = np.empty((self.vertex_count, 3))
         check(lib.abut_get_shape_vertices(self.handle, ffi.from_buffer("double[]", out) if out.size
                                           else ffi.new("double[1]")))
@@ -203,10 +202,10 @@ class Shape(Owner):
 
 
 def load_hull(path: str | os.PathLike[str], context: Context | None = None) -> Shape:
-    """The convex hull of a mesh file's own vertices: of a format that abut.load reads, or of
-    the mesh that a NAME.body.json names, its surface where that has no faces. No field is made of it. Its numbers are taken as metres.
+    """Makes the convex hull of all vertices of a mesh file: of a bare mesh in a format that abut.load reads, or of the mesh that
+    a NAME.body.json names, or of its surface if that mesh has no faces. No field is made. Numbers are taken as metres.
 
-    context   None takes abut.default_context()
+    context  None takes abut.default_context()
     Errors: abut.Error with file, line and cause.
     """
     chosen, handle = default_context() if context is None else context, ffi.new("abut_shape *")
@@ -218,10 +217,10 @@ def load_hull(path: str | os.PathLike[str], context: Context | None = None) -> S
 
 
 def load_shapes(path: str | os.PathLike[str], context: Context | None = None) -> list[Shape]:
-    """Shapes of a file: a JSON array of objects with "kind", "numbers" (a list of what abut.Shape takes behind the
-    kind) and, where they are not none, "radius", "position" and "quaternion".
+    """Loads shapes from a file: a JSON array of objects with "kind", "numbers" (a list of the arguments of abut.Shape after the
+    kind) and optionally "radius", "position" and "quaternion".
 
-    context   None takes abut.default_context()
+    context  None takes abut.default_context()
     Errors: abut.Error with file, line and cause.
     """
     chosen = default_context() if context is None else context
@@ -237,7 +236,7 @@ Shapes = Union[Shape, Sequence[Shape]]
 
 
 def listed(shapes: Any, name: str) -> tuple[Shape, ...]:
-    """One shape or several as a tuple."""
+    """Returns one shape, or several, as a tuple."""
     if isinstance(shapes, Shape):
         return (shapes,)
     try:
@@ -250,7 +249,7 @@ def listed(shapes: Any, name: str) -> tuple[Shape, ...]:
 
 
 def context_of(shape1: Any, shape2: Any) -> Context:
-    """The context of all shapes, which is one."""
+    """Returns the context of all shapes, which must be the same."""
     both = listed(shape1, "shape1") + listed(shape2, "shape2")
     if any(shape.context is not both[0].context for shape in both):
         raise ValueError("the shapes are of different contexts")
@@ -258,7 +257,7 @@ def context_of(shape1: Any, shape2: Any) -> Context:
 
 
 def check_rows(shapes: Any, row: Any, side: int) -> None:
-    """A list needs rows, which one shape must not have."""
+    """Checks rows: a list of shapes needs them, and a single shape must not have them."""
     name = ("one", "two")[side]
     if isinstance(shapes, Shape) and row is not None:
         raise ValueError(f"{name} tells of a list of shapes which one is meant; shape{side + 1} is one shape")
@@ -270,7 +269,7 @@ def check_rows(shapes: Any, row: Any, side: int) -> None:
 
 
 class Query(NamedTuple):
-    """What a query asks: shapes and settings; poses and rows of the shapes, all its own."""
+    """The request of a query: shapes and settings; poses and rows of the shapes, all owned by the request."""
 
     subject: OfShapes
     rows: Rows
@@ -279,7 +278,7 @@ class Query(NamedTuple):
 
 def subject_of(shape1: Shapes, shape2: Shapes, indexed: bool, width: int, settings: bytes,
                smoothing: bytes = b"") -> OfShapes:
-    """Shapes of a call; `indexed` where rows of these are given, for which a list that is both is one."""
+    """Returns the shapes of a call. With `indexed` rows of the shapes are given, and one list for both shapes counts as one."""
     first, second = listed(shape1, "shape1"), listed(shape2, "shape2")
     same = indexed and first == second
     return OfShapes(first if same else first + second, (len(first), len(second)), 0 if same else len(first), width, settings,
@@ -304,19 +303,19 @@ def query_of(shape1: Any, shape2: Any, pose1: Any, pose2: Any, one: Any, two: An
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Closest:
-    """Closest points of pairs of shapes at poses of leading axes (...). What abut.closest_jacobian and the like read:
-    its arrays are not to be changed before.
+    """Closest points of pairs of shapes at poses of leading axes (...). abut.closest_jacobian and related functions read the
+    arrays: do not change them before.
 
-    d           (...) signed distance [m]; of overlapping shapes minus the shortest translation that parts them
+    d           (...) signed distance [m]; for overlapping shapes minus the shortest translation that separates them
     n           (..., 3) unit normal in the world, from shape 1 to shape 2
     p1, p2      (..., 3) closest points of shape 1 and shape 2 in the world [m]; p2 = p1 + d n
-    gap         (...) what is certain [m]: the true distance is within [d - gap, d] where the shapes without their
-                radius are apart, [d, d + gap] where they overlap, and where a row is BEYOND
+    gap         (...) certified error bound [m]: the true distance is within [d - gap, d] if the shapes without their radius are
+                separated, and within [d, d + gap] if they overlap and at BEYOND
     status      (...) uint8, abut.ClosestStatus
     iterations  (...) uint32
-    warm        (..., 4, 2) int32, the support points that the answer is of: what `warm` takes
-    unsettled   rows at ITERATION_LIMIT or DEGENERATE
-    rejected    rows at BAD_INPUT
+    warm        (..., 4, 2) int32, the support points that define the result: input `warm` of a later call
+    unsettled   number of rows at ITERATION_LIMIT or DEGENERATE
+    rejected    number of rows at BAD_INPUT
     """
 
     d: Real
@@ -335,21 +334,20 @@ class Closest:
 def closest(shape1: Shapes, shape2: Shapes, pose1: Array, pose2: Array, warm: Array | None = None, *,
             one: Array | None = None, two: Array | None = None, cutoff: float = math.inf, tolerance: float = 0.0,
             iterations_most: int = 0, corners_most: int = 0) -> Closest:
-    """Signed distance, normal and closest points of two convex shapes at many poses.
+    """Computes the signed distance, normal and closest points of two convex shapes at many poses.
 
-    shape1, shape2   a Shape each; or several of one context, of which `one` and `two` say which each pose's is
-    pose1, pose2     (..., 6) twists (translation part first), (..., 7) positions and quaternions
-                     x, y, z, qw, qx, qy, qz, or (..., 4, 4) matrices; None is the identity; leading axes are
-                     broadcast, and are those of the answer
-    warm             (..., 4, 2) an earlier answer's `warm` to begin from: it changes the time, not the answer beyond
-                     the tolerance
-    one, two         (...) whole numbers: rows of shape1 and of shape2 where these are lists
-    cutoff           a row ends as soon as its distance is certainly above it [m]
-    tolerance        of the gap, as a share of both shapes' spans together; 0: 1e-12 in float64, 1e-6 in float32
-    iterations_most  of a row whose shapes are apart; 0: 256
-    corners_most     of the polytope in overlapping shapes, 8 to 4096; 0: 256
-    Errors: ValueError for shapes of arrays, dtypes and rows without a shape; abut.Error. A pose that is not finite,
-    or whose quaternion is 0, gives NaN, and its status.
+    shape1, shape2   a Shape each; or several of one context, with `one` and `two` as the number of each pose's shape
+    pose1, pose2     (..., 6) twists (translation part first), (..., 7) positions and quaternions x, y, z, qw, qx, qy, qz, or
+                     (..., 4, 4) matrices; None is the identity. Leading axes are broadcast, and are those of the result
+    warm             (..., 4, 2) `warm` of an earlier result to start from: it changes the time, not the result beyond the
+                     tolerance
+    one, two         (...) whole numbers: rows of shape1 and of shape2 if these are lists
+    cutoff           a row ends as soon as its distance is certainly above this [m]
+    tolerance        of the gap, as a share of the sum of both shapes' spans; 0: 1e-12 in float64, 1e-6 in float32
+    iterations_most  largest number for a row with separated shapes; 0: 256
+    corners_most     corners of the polytope in overlapping shapes, 8 to 4096; 0: 256
+    Errors: ValueError for shapes of arrays, dtypes and rows without a shape; abut.Error. A pose that is not finite, or whose
+    quaternion is 0, gives NaN, and its status.
     """
     settings = {"cutoff": cutoff, "tolerance": tolerance, "iterations_most": iterations_most,
                 "corners_most": corners_most}
@@ -365,12 +363,12 @@ def closest(shape1: Shapes, shape2: Shapes, pose1: Array, pose2: Array, warm: Ar
 
 
 class ClosestJacobian(NamedTuple):
-    """Jacobians of closest points, of leading axes (...), by world twists of each body about the origin that its pose
-    places: t becomes t + tau and R becomes exp(hat phi) R. The last axis is tau1, phi1, tau2, phi2 [m, rad].
+    """Jacobians of closest points, of leading axes (...), by world twists of each body about the origin of its pose: t becomes t
+    + tau and R becomes exp(hat phi) R. The last axis is tau1, phi1, tau2, phi2 [m, rad].
 
-    p1, p2, n  (..., 3, 12) and d (..., 12); None where it was not wanted
-    status     (...) uint8, the answer's, with abut.ClosestStatus.FLAT added where "exact" found no curvature
-               and STEEP where M was not positive, so that slopes of n, p1 and p2 are no guide
+    p1, p2, n  (..., 3, 12) and d (..., 12); None if not wanted
+    status     (...) uint8, the status of the result, with abut.ClosestStatus.FLAT added if "exact" found no curvature, and STEEP
+               if M was not positive, so that slopes of n, p1 and p2 are not meaningful
     """
 
     p1: Real | None = None
@@ -383,9 +381,9 @@ class ClosestJacobian(NamedTuple):
 class ClosestGradients(NamedTuple):
     """Gradients of closest points, of leading axes (...).
 
-    twists        (..., 12) by world twists, as abut.ClosestJacobian has them
+    twists        (..., 12) by world twists, as in abut.ClosestJacobian
     pose1, pose2  (..., P) by the poses' own numbers; a quaternion's part is orthogonal to it
-    status        (...) uint8, as of abut.ClosestJacobian
+    status        (...) uint8, as in abut.ClosestJacobian
     """
 
     twists: Real
@@ -397,8 +395,8 @@ class ClosestGradients(NamedTuple):
 class ClosestTangents(NamedTuple):
     """Derivatives of closest points along twists, of leading axes (...).
 
-    p1, p2, n  (..., 3) and d (...); None where it was not wanted
-    status     (...) uint8, as of abut.ClosestJacobian
+    p1, p2, n  (..., 3) and d (...); None if not wanted
+    status     (...) uint8, as in abut.ClosestJacobian
     """
 
     p1: Real | None = None
@@ -410,7 +408,7 @@ class ClosestTangents(NamedTuple):
 
 def _derivatives(call: str, r: Closest, more: Mapping[str, Any], outputs: Sequence[str], method: str,
                  smoothing: Mapping[str, Any]) -> dict[str, Any]:
-    """Derivatives of an answer, which is reused where the method begins from it; what is called "flags" is their status."""
+    """Computes derivatives of a result, which is reused if the method starts from it; their status is called "flags"."""
     if not isinstance(r, Closest):
         raise ValueError(f"{type(r).__name__} is no answer of abut.closest")
     query, of = r._query, r._query.subject
@@ -424,23 +422,22 @@ def _derivatives(call: str, r: Closest, more: Mapping[str, Any], outputs: Sequen
 
 def closest_jacobian(r: Closest, method: str = "gumbel", *, want: Sequence[str] = ANSWERS,
                      **smoothing: Any) -> ClosestJacobian:
-    """Jacobians of an answer of abut.closest by world twists of both bodies.
+    """Computes Jacobians of a result of abut.closest by world twists of both bodies.
 
-    r        the answer, whose numbers are reused by the first three methods
-    method   "exact", with the shapes' own curvature, which is 0 on faces, edges and corners;
-             "gumbel", of hulls and boxes a soft maximum of the vertices around the closest point, of others exact;
-             "gaussian", of the support map's mean over random directions;
-             "zeroth", by queries at random poses around the given ones;
-             "finite", by central differences, in float64 alone
-    want     of "d", "n", "p1", "p2": the rest is neither computed nor copied
-    smoothing  by name: temperature (of "gumbel", as a share of each shape's diagonal, 0.05), level (how often it adds
-             neighbours on the hull, 0 to 16; 1), epsilon (of "gaussian", 0.3; of "zeroth", 0.02, and of "finite",
-             1e-6, rad and a share of the spans; 0: these), samples (of both, 20: 1 to 65536, zeroth to 4096), seed (of both, 0), first (what the first row
-             counts as in random numbers, 0), ridge (least eigenvalue that is divided by, as a share of both spans,
-             1e-6)
-    The derivatives are those of a smoothed problem at the answer that is not smoothed (docs/closest.md). Those of rows
-    at BAD_INPUT are 0. Errors: ValueError for names, abut.Error for settings that are out of range and for "finite"
-    in float32; TypeError for a setting that there is not.
+    r          the result, whose numbers the first three methods reuse
+    method     "exact", with the shapes' own curvature, which is 0 on faces, edges and corners; "gumbel", for hulls and boxes a
+               soft maximum of the vertices around the closest point, for other shapes exact; "gaussian", from the support map's
+               mean over random directions; "zeroth", by queries at random poses around the given ones; "finite", by central
+               differences, only in float64
+    want       any of "d", "n", "p1", "p2": other derivatives are neither computed nor copied
+    smoothing  by name: temperature (of "gumbel", as a share of each shape's diagonal, 0.05), level (how often "gumbel" adds
+               neighbours on the hull, 0 to 16; 1), epsilon (of "gaussian", 0.3; of "zeroth", 0.02, and of "finite", 1e-6, rad and
+               a share of the spans; 0: these defaults), samples (of "gaussian" and "zeroth", 20: 1 to 65536, zeroth to 4096),
+               seed (of both, 0), first (number of the first row for random numbers, 0), ridge (smallest eigenvalue used as a
+               divisor, as a share of the sum of both spans, 1e-6)
+    The derivatives are those of a smoothed problem at the result, which is not smoothed (docs/closest.md). Those of rows at
+    BAD_INPUT are 0. Errors: ValueError for names, abut.Error for settings that are out of range and for "finite" in float32;
+    TypeError for an unknown setting.
     """
     check_names(want, ANSWERS, "want")
     made = _derivatives("closest_jacobian", r, {}, [name + "_jacobian" for name in want], method, smoothing)
@@ -449,13 +446,13 @@ def closest_jacobian(r: Closest, method: str = "gumbel", *, want: Sequence[str] 
 
 def closest_vjp(r: Closest, *, p1: Array | None = None, p2: Array | None = None, n: Array | None = None,
                 d: Array | None = None, method: str = "gumbel", **smoothing: Any) -> ClosestGradients:
-    """Gradients of the sum of an answer's numbers times these cotangents, without its Jacobian in memory.
+    """Computes gradients of the sum of a result's numbers times these cotangents, without storing the Jacobian.
 
-    r                the answer of abut.closest
-    p1, p2, n        (..., 3) cotangents, or what is broadcast to it; None is 0, and so is
-    d                (...)
-    method, smoothing  as of abut.closest_jacobian, and so are errors
-    Poses that were given as matrices, or not both of one kind, are differentiated as positions and quaternions.
+    r          the result of abut.closest
+    p1, p2, n  (..., 3) cotangents, or arrays that broadcast to it; None is 0. Likewise d
+    d          (...)
+    method, smoothing  as in abut.closest_jacobian, and so are errors
+    Poses that were given as matrices, or in different formats, are differentiated as positions and quaternions.
     """
     bars = {"p1": p1, "p2": p2, "n": n, "d": d}
     if all(bar is None for bar in bars.values()):
@@ -468,11 +465,11 @@ def closest_vjp(r: Closest, *, p1: Array | None = None, p2: Array | None = None,
 
 def closest_jvp(r: Closest, twists: Array, *, method: str = "gumbel", want: Sequence[str] = ANSWERS,
                 **smoothing: Any) -> ClosestTangents:
-    """Derivatives of an answer's numbers along world twists of both bodies, without its Jacobian in memory.
+    """Computes derivatives of a result's numbers along world twists of both bodies, without storing the Jacobian.
 
-    r        the answer of abut.closest
-    twists   (..., 12), or what is broadcast to it: tau1, phi1, tau2, phi2 [m, rad], as abut.ClosestJacobian has them
-    want, method, smoothing  as of abut.closest_jacobian, and so are errors
+    r        the result of abut.closest
+    twists   (..., 12), or an array that broadcasts to it: tau1, phi1, tau2, phi2 [m, rad], as in abut.ClosestJacobian
+    want, method, smoothing  as in abut.closest_jacobian, and so are errors
     """
     check_names(want, ANSWERS, "want")
     made = _derivatives("closest_jvp", r, {"twists_tangent": twists}, [name + "_tangent" for name in want], method, smoothing)
@@ -480,7 +477,7 @@ def closest_jvp(r: Closest, twists: Array, *, method: str = "gumbel", want: Sequ
 
 
 def twists_of(poses: Real, tangents: Real) -> Real:
-    """World twists (..., 6) that tangents (..., P) of poses' own numbers make; 0 of a pose that is not one."""
+    """Returns the world twists (..., 6) of tangents (..., P) of poses' own numbers; 0 for an invalid pose."""
     steps = np.eye(6, dtype=poses.dtype)
     rows = pose_numbers.gradient_from_frame(poses[..., None, :], steps, "aligned")
     made: Real = np.einsum("...kp,...p->...k", rows, tangents)

@@ -1,4 +1,4 @@
-"""Devices, and the contexts that are opened on them."""
+"""Devices, and the contexts on them."""
 from __future__ import annotations
 
 import dataclasses
@@ -24,7 +24,7 @@ _TYPES = ("host", "cpu", "gpu", "other")
 
 @dataclasses.dataclass(frozen=True)
 class Device:
-    """A device, as `abut devices` lists it."""
+    """A device, with the properties that `abut devices` lists."""
 
     index: int
     type: str
@@ -36,11 +36,11 @@ class Device:
     memory_bytes: int
 
 
-Device.__module__ = "abut"  # where pickles find it
+Device.__module__ = "abut"  # the place where pickle finds it
 
 
 class DeviceReport(NamedTuple):
-    """How a device of a context is doing; error is "" where it works."""
+    """State of a device of a context; `error` is "" for a working device."""
 
     device: Device
     error: str
@@ -48,7 +48,7 @@ class DeviceReport(NamedTuple):
     elements: int
 
 
-DeviceReport.__module__ = "abut"  # where pickles find it
+DeviceReport.__module__ = "abut"  # the place where pickle finds it
 
 
 def _device(info: Any) -> Device:
@@ -58,7 +58,7 @@ def _device(info: Any) -> Device:
 
 
 def devices() -> list[Device]:
-    """Every OpenCL device, then the host path, which is always there and slow."""
+    """Lists every OpenCL device, then the host path, which is slow and always available."""
     _drivers.prepare()
     count = ffi.new("size_t *")
     check(lib.abut_list_devices(ffi.NULL, 0, count))
@@ -68,7 +68,7 @@ def devices() -> list[Device]:
 
 
 def _choices(words: str | int | Sequence[str | int]) -> Any:
-    """The devices that one name, or several, mean."""
+    """Returns the devices that one name, or several names, stand for."""
     found: list[tuple[int, int, int]] = []
     names = [words] if isinstance(words, (str, int)) else list(words)
     count = ffi.new("size_t *")
@@ -88,13 +88,13 @@ def _choices(words: str | int | Sequence[str | int]) -> Any:
 
 
 class Owner:
-    """Something of the library's, destroyed with `close`, with `with`, or when it is collected."""
+    """An object of the library, destroyed by `close`, at the end of `with`, or when it is collected."""
 
     _handle: Any = None
     _destroy: Any = None
 
     def close(self) -> None:
-        """Frees it. Everything made of it is of no use any more."""
+        """Frees the object. Objects made from it can no longer be used."""
         if self._handle is not None and lib is not None and lib.abutpy_is_inside():
             raise RuntimeError("nothing is closed while a call is under way: a signal's handler runs "
                                "within it")
@@ -109,14 +109,14 @@ class Owner:
         self.close()
 
     def __del__(self) -> None:
-        # Within a call's question whether to go on nothing of its context may go: it goes with
+        # During a call's progress function no object of its context may be destroyed: it is destroyed with
         # the context.
         if lib is not None and not lib.abutpy_is_inside():
             self.close()
 
     @property
     def handle(self) -> Any:
-        """The C API's value."""
+        """The handle of the C API."""
         if self._handle is None:
             raise ValueError(f"this {type(self).__name__} is closed")
         return self._handle
@@ -127,23 +127,20 @@ class Owner:
 
 
 class Context(Owner):
-    """Devices, opened at one precision, with all that is made on them.
+    """Devices, opened at one precision, with all objects made on them.
 
-    device         None takes the best one that works: a GPU, else PoCL, else another; else the
-                   host path, with a warning. A name or an index of abut.devices(), "host", "all",
-                   or a sequence of these, among which every batch is shared.
-    precision      "f32" or "f64", of kernels and of all arrays
-    queue          a pyopencl.CommandQueue, in order, whose context and device are then the only
-                   ones (abut.opencl)
-    fallback       "host": the host path finishes what devices fail at; "none": calls fail
-    chunk, scratch_bytes, lanes, timeout
-                   bounds and settings of the C API's abut_context_def; 0 takes the library's
-    progress       called as progress("compiling kernels of ...", share) when kernels are built that a call is the first to
-                   need, with 0.0 before and 1.0 after it, in the device's own thread. The first time on a machine that may
-                   take a minute. None: a line on stderr after a second, if that is a terminal; False: nothing
+    device        None takes the best device that works: a GPU, else PoCL, else another; else the host path, with a warning. A
+                  name or an index of abut.devices(), "host", "all", or a sequence of these, which share every batch
+    precision     "f32" or "f64", of kernels and of all arrays
+    queue         an in-order pyopencl.CommandQueue, whose context and device are then the only ones (abut.opencl)
+    fallback      "host": the host path finishes what devices fail at; "none": calls fail
+    chunk, scratch_bytes, lanes, timeout  bounds and settings of the C API's abut_context_def; 0 takes the library's
+    progress      called as progress("compiling kernels of ...", share) when kernels are built that a call is the first to need,
+                  with 0.0 before and 1.0 after it, in the device's own thread. The first time on a machine this may take a
+                  minute. None: a line on stderr after a second, if that is a terminal; False: nothing
 
-    Threads may share a context; its calls take turns. A process that has been forked since opens
-    none of its own, for drivers would hang: start workers by spawn.
+    Threads may share a context; its calls take turns. A forked process cannot open contexts, because drivers would hang: start
+    workers by spawn.
     """
 
     _destroy = lib.abut_destroy_context
@@ -175,7 +172,7 @@ class Context(Owner):
         check(lib.abut_create_context(definition, handle))
         self._handle = handle[0]
         self._queue = queue
-        self._told: list[DeviceReport] = []  # of failed devices that were warned about
+        self._told: list[DeviceReport] = []  # failed devices that have had a warning
         self.precision = "f64" if _PRECISIONS[precision] else "f32"
         self.dtype: np.dtype[Any] = np.dtype(np.float64 if _PRECISIONS[precision] else np.float32)
         if device is None and queue is None:
@@ -190,7 +187,7 @@ class Context(Owner):
 
     @property
     def devices(self) -> list[DeviceReport]:
-        """All devices, those that failed, and what stands in for them."""
+        """All devices, including those that failed and their replacements."""
         count = ffi.new("size_t *")
         check(lib.abut_context_devices(self.handle, ffi.NULL, 0, count))
         reports = ffi.new("abut_device_report[]", count[0])
@@ -200,7 +197,7 @@ class Context(Owner):
 
     @property
     def counters(self) -> dict[str, int]:
-        """What was done so far: bytes_up, bytes_down, launches, builds, chunks, resident."""
+        """Counters of the work so far: bytes_up, bytes_down, launches, builds, chunks, resident."""
         counters = ffi.new("abut_counters *")
         check(lib.abut_get_counters(self.handle, counters))
         return {name: getattr(counters, name) for name in
@@ -219,7 +216,7 @@ class Context(Owner):
 
 
 def set_options(options: Any, given: Mapping[str, Any]) -> None:
-    """Lets a C struct have members by name; ValueError where one does not hold what is given."""
+    """Sets members of a C struct by name; ValueError for a value that a member cannot hold."""
     for name, value in given.items():
         try:
             setattr(options, name, value)
@@ -232,8 +229,7 @@ _default_lock = threading.Lock()
 
 
 def default_context() -> Context:
-    """The context that abut.load takes: the default device in float32, opened when it is first
-    asked for."""
+    """Returns the context that abut.load uses: the default device in float32, opened on first use."""
     with _default_lock:
         process = os.getpid()
         context = _default.get(process)
@@ -243,7 +239,7 @@ def default_context() -> Context:
 
 
 def warn_of_failures(context: Context, count: int) -> None:
-    """A device that failed loses nothing but its speed, and is named; so is what computes instead."""
+    """Warns of each device that failed and names the device that computes instead. A failed device costs only speed."""
     if count:
         reports = context.devices
         others = ", ".join(r.device.name for r in reports if not r.error and r.chunks)

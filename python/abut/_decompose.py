@@ -1,4 +1,4 @@
-"""A mesh made into a body of few superquadrics and polyhedra."""
+"""Decomposition of a mesh into a body of few superquadrics and polyhedra."""
 from __future__ import annotations
 
 import os
@@ -22,21 +22,21 @@ _ENDS = ("done", "fewer", "error not reached", "stalled")
 
 
 class Decomposition(NamedTuple):
-    """What abut.decompose makes of a mesh, and abut.import_superquadrics of a table.
+    """The result of abut.decompose for a mesh, and of abut.import_superquadrics for a table.
 
-    body         the body on its context's devices, with a contact mesh on its surface, or about 1,000 contact vertices
-                 on the mesh
-    axes         (K, 3) half axes of the superquadrics [m], float64 as all of them
+    body         the body on its context's devices, with a contact mesh on its surface, or about 1,000 contact vertices on the
+                 mesh
+    axes         (K, 3) half axes of the superquadrics [m], float64 like all arrays here
     exponents    (K, 2) e1 along z, e2 around z
     positions    (K, 3) centres [m]
     quaternions  (K, 4) w, x, y, z
-    union        temperature of the union that they were fitted with [m]; fitted smoothing takes it
-    report       figures by the names of the C API's abut_decompose_report: `end` is "done", "fewer", "error not
-                 reached" or "stalled"; `iou`, `coverage`, `precision` and depths are those of samples
-    mesh_report  figures of the contact mesh by the names of the C API's abut_contact_mesh_report; None where the
-                 contact vertices are on the mesh
-    fit          with measure=True the figures of abut.measure_fit, which no fit has seen; else None
-    operation    of each primitive "add" or "subtract": superquadrics, then polyhedra
+    union        temperature of the union in the fit [m]; fitted smoothing uses it
+    report       figures by the names of the C API's abut_decompose_report: `end` is "done", "fewer", "error not reached" or
+                 "stalled"; `iou`, `coverage`, `precision` and depths are those of samples
+    mesh_report  figures of the contact mesh by the names of the C API's abut_contact_mesh_report; None if the contact vertices
+                 are on the mesh
+    fit          with measure=True the figures of abut.measure_fit, which the fit did not use; else None
+    operation    "add" or "subtract" for each primitive: superquadrics, then polyhedra
     planes       of each polyhedron (P, 6): outward normal, and a point of the plane [m]
     """
 
@@ -54,9 +54,9 @@ class Decomposition(NamedTuple):
 
     @property
     def table(self) -> np.ndarray[Any, Any]:
-        """Rows (K, 11) as other programs have them: e1 e2, half axes [m], angles [rad] about z, y and x, of which the
-        axes are the columns of Rz Ry Rx, and centres [m]. numpy.save and numpy.savetxt write them. abut.Error where
-        one is subtracted, and ValueError where there are polyhedra, which they cannot say."""
+        """Returns rows (K, 11) in the form of other programs: e1 e2, half axes [m], angles [rad] about z, y and x, and centres
+        [m]. The axes are the columns of Rz Ry Rx. numpy.save and numpy.savetxt write the rows. abut.Error if a superquadric is
+        subtracted, and ValueError if there are polyhedra, because rows cannot express them."""
         if self.planes:
             raise ValueError("tables have no polyhedra")
         quadrics = ffi.new("abut_superquadric[]", len(self.axes))
@@ -83,7 +83,7 @@ def _rows(quadrics: Any, count: int, name: str, width: int) -> np.ndarray[Any, A
 
 
 def _why_not(status: int, of: Any) -> str | None:
-    """Why there is no contact mesh on a body's surface, or None where there is one."""
+    """Returns why a body's surface has no contact mesh, or None if it has one."""
     if status == lib.ABUT_ERROR_BODY:
         return str(ffi.string(lib.abut_last_error()).decode())
     check(status)
@@ -93,7 +93,7 @@ def _why_not(status: int, of: Any) -> str | None:
 
 
 def _put_mesh(body: Any, definition: Any, plane: float, vertices: int, made: Any, instead: str) -> dict[str, Any] | None:
-    """Makes a contact mesh on a body's surface and lets the definition have it, or warns why there is none."""
+    """Makes a contact mesh on a body's surface and puts it into the definition, or warns why there is none."""
     options = ffi.new("abut_contact_mesh_options *", lib.abut_default_contact_mesh_options())
     options.vertices = vertices
     why = _why_not(lib.abut_make_contact_mesh(body, definition.union_, plane, options, made), made.report)
@@ -107,7 +107,7 @@ def _put_mesh(body: Any, definition: Any, plane: float, vertices: int, made: Any
 
 
 def _warn_of(report: Any, wanted: int) -> None:
-    """Warns of a body that is not quite what was asked for, and of a mesh in another unit."""
+    """Warns of a body that differs from the request, and of a mesh in another unit."""
     count = f"{report.primitives} primitive{'' if report.primitives == 1 else 's'}"
     if report.end == lib.ABUT_DECOMPOSE_FEWER:
         warn(f"fewer: the shape has room for {count}, not {wanted}")
@@ -138,7 +138,7 @@ def _warn_depths(report: Mapping[str, Any]) -> None:
 
 
 def _measure(body: Body, definition: Any, plane: float) -> dict[str, Any]:
-    """How well the body stands for the surface of the mesh that it was made of."""
+    """Measures how well the body represents the surface of its mesh."""
     mesh = ffi.new("abut_body_def *", lib.abut_default_body_def())
     for name in ("vertices", "vertex_count", "face_sizes", "face_indices", "face_count"):
         setattr(mesh, name, getattr(definition.surface, name))
@@ -149,7 +149,7 @@ def _measure(body: Body, definition: Any, plane: float) -> dict[str, Any]:
 
 def _finish(place: Context, made: Any, vertices: int | None, output: str | os.PathLike[str] | None,
             instead: str, measure: bool = False) -> Decomposition:
-    """Makes a body of what was made, with a contact mesh, and writes it."""
+    """Makes a body from a decomposition, with a contact mesh, and writes it."""
     body, contact, mesh_report = ffi.new("abut_body *"), ffi.new("abut_contact_mesh *"), None
     definition = ffi.addressof(made, "def")
     plane = made.report.plane or lib.abut_default_smoothing().plane  # a table has none
@@ -190,24 +190,24 @@ def decompose(mesh: Any, primitives: int | None = None, *, error: float = 0.0, m
               union: float = 0.0, scale: float = 1.0, vertices: int | None = None, family: str = "sq",
               measure: bool = False, output: str | os.PathLike[str] | None = None,
               context: Context | None = None) -> Decomposition:
-    """Fits superquadrics to a mesh, so that their union lies on it: docs/decompose.md.
+    """Fits superquadrics to a mesh, so that their union lies on the mesh: docs/decompose.md.
 
-    mesh            a mesh file's path, or vertices (V, 3) [m] and faces (F, 3) or polygons, as a pair
-    primitives      so many, 1 to 64; None: as few as keep 1 - IoU at most at `error` (0.05), of at most `max_primitives`
-    union           temperature of the union, as a share of the mesh's diagonal (0.008)
-    scale           of a file: its unit of length [m]
-    vertices        of a contact mesh on the body's surface, 8 to 65,536, as `abut decompose` makes one (of 300);
-                    where there is none, which is warned about, and with None contacts are made by some 1,000
-                    vertices on the mesh
-    family          "sq": superquadrics that all add; "auto": also as many of which some are taken away, as for bores, are
-                    fitted, or are polyhedra of at most 8 planes, and taken where that lowers the objective by 5 % or more
-    measure         also by figures that no fit has seen, as `abut decompose` does, which takes about a second
-    output          NAME.body.json to write, with NAME.contact.obj and NAME.surface.obj beside it
-    Warns of fewer primitives than asked for, of an IoU below 0.8 with these, of an error that was not reached, of a last fit that stalled, of a
-    mesh whose size looks like another unit, and where depths within the body are far from those in the mesh
-    (docs/decompose.md, Depths).
-    Errors: abut.Error of meshes that enclose nothing or too little, with what to try; ValueError, also of
-    `primitives` with `error` or `max_primitives`.
+    mesh        a mesh file's path, or vertices (V, 3) [m] and faces (F, 3) or polygons, as a pair
+    primitives  number of primitives, 1 to 64; None: the smallest number that keeps 1 - IoU at most at `error` (0.05), up to
+                `max_primitives`
+    union       temperature of the union, as a share of the mesh's diagonal (0.008)
+    scale       of a file: its unit of length [m]
+    vertices    number of vertices of a contact mesh on the body's surface, 8 to 65,536, as `abut decompose` makes one (with 300).
+                If there is none, which gives a warning, and with None, about 1,000 vertices on the mesh make contacts
+    family      "sq": superquadrics, all added; "auto": also fits as many primitives of which some are subtracted, as for bores,
+                or are polyhedra of at most 8 planes, and takes them if that lowers the objective by 5 % or more
+    measure     also compute figures that the fit did not use, as `abut decompose` does; this takes about a second
+    output      NAME.body.json to write, with NAME.contact.obj and NAME.surface.obj beside it
+    Warns of fewer primitives than requested, of an IoU below 0.8 with a requested number, of an error that was not reached, of
+    a last fit that stalled, of a mesh whose size looks like another unit, and of depths within the body that differ much from
+    those in the mesh (docs/decompose.md, Depths).
+    Errors: abut.Error for meshes that enclose nothing or too little, with what to try; ValueError, also for `primitives` with
+    `error` or `max_primitives`.
     """
     place = context or default_context()
     if primitives == 0:
@@ -238,16 +238,15 @@ def import_superquadrics(table: Any, *, union: float = 0.0, scale: float = 1.0, 
                          context: Context | None = None) -> Decomposition:
     """Makes a body of superquadrics that another program has fitted: docs/decompose.md.
 
-    table           a file's path (text with commas or blanks, .npy, or a .body.json of superquadrics alone), or rows
-                    (K, 11) as Decomposition.table has them
-    union           temperature of their union, as a share of the diagonal of their box (0.004, or what a .body.json
-                    tells)
-    scale           the table's unit of length [m]
-    vertices        of the contact mesh on the body's surface, 8 to 65,536; where there is none, which is warned
-                    about, and with None contacts are made by 42 vertices on each primitive by itself
-    output          NAME.body.json to write, with NAME.contact.obj and NAME.surface.obj beside it
-    Of the report, end, primitives, diagonal, union, exponents_at_bound and smallest_axis tell something.
-    Errors: abut.Error of rows that are not of 11 numbers, not finite or out of range, with line, or row and column;
+    table     a file's path (text with commas or blanks, .npy, or a .body.json with only superquadrics), or rows (K, 11) as in
+              Decomposition.table
+    union     temperature of their union, as a share of the diagonal of their box (0.004, or that of a .body.json)
+    scale     the table's unit of length [m]
+    vertices  number of vertices of the contact mesh on the body's surface, 8 to 65,536. If there is none, which gives a warning,
+              and with None, 42 vertices on each primitive make contacts
+    output    NAME.body.json to write, with NAME.contact.obj and NAME.surface.obj beside it
+    The report has only end, primitives, diagonal, union, exponents_at_bound and smallest_axis.
+    Errors: abut.Error for rows that do not have 11 numbers, are not finite or out of range, with line, or row and column;
     ValueError.
     """
     place = context or default_context()

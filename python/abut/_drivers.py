@@ -1,4 +1,4 @@
-"""OpenCL drivers that come with Python packages, and what is said where there is none."""
+"""OpenCL drivers from Python packages, and the warning if there is no driver."""
 from __future__ import annotations
 
 import os
@@ -15,7 +15,7 @@ _warned = False
 
 
 def warn(text: str) -> None:
-    """A warning at the line outside the package that has called it."""
+    """Warns at the line outside the package that made the call."""
     folder, level = os.path.dirname(__file__), 1
     frame: Any = sys._getframe(0)
     while frame is not None and os.path.dirname(frame.f_code.co_filename) == folder:
@@ -24,7 +24,7 @@ def warn(text: str) -> None:
 
 
 def _cache_folder() -> pathlib.Path | None:
-    """The folder that the C library keeps compiled programs in; None where nothing is kept."""
+    """Returns the folder in which the C library keeps compiled programs; None if it keeps none."""
     given = os.environ.get("ABUT_CACHE_DIR")
     if given == "off":
         return None
@@ -40,8 +40,8 @@ def _has_system_driver() -> bool:
 
 
 def _offer_intel() -> None:
-    """Intel's CPU runtime from PyPI (abut[intel]) is found by no loader: its own .icd file holds no
-    path, and loaders do not look in an environment. One is written that does."""
+    """Makes Intel's CPU runtime from PyPI (abut[intel]) visible to loaders. Its own .icd file holds no path, and loaders do not
+    look into an environment. This function writes a file with the path."""
     runtime = pathlib.Path(sys.prefix) / "lib" / "libintelocl.so"
     folder = _cache_folder()
     if not runtime.exists() or folder is None:
@@ -60,7 +60,7 @@ def _offer_intel() -> None:
 
 
 def prepare() -> None:
-    """Before OpenCL is first asked in this process. What a user has set stays."""
+    """Prepares OpenCL before its first use in this process. Settings of the user are kept."""
     global _prepared
     with _lock:
         if not _prepared:
@@ -70,7 +70,7 @@ def prepare() -> None:
 
 
 def warn_of_host(device: Any) -> None:
-    """Says once that nothing but the host path was found."""
+    """Warns once if only the host path was found."""
     global _warned
     if device.type == "host" and not _warned:
         _warned = True

@@ -1,7 +1,7 @@
-"""The ways to write a pose that every call takes, as those that the library computes with.
+"""Conversion of all pose formats that calls accept to the formats that the library uses.
 
-`xp` is NumPy, jax.numpy or torch: all is written with what the three have in common, has derivatives
-where they give some, and no branch that a tracer would have to know.
+`xp` is NumPy, jax.numpy or torch. The code uses only functions that all three have. It has derivatives where they have them,
+and no branch that depends on traced values.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _series(s: Any, terms: tuple[float, ...]) -> Any:
 
 
 def exp(xp: Any, twists: Any) -> Any:
-    """Positions and quaternions (..., 7) of twists (..., 6), see docs/dev/spec.md."""
+    """Returns positions and quaternions (..., 7) of twists (..., 6), see docs/dev/spec.md."""
     rx, ry, rz, ox, oy, oz = (twists[..., i] for i in range(6))
     s = ox * ox + oy * oy + oz * oz
     near = s < _SMALL
@@ -46,8 +46,8 @@ def exp(xp: Any, twists: Any) -> Any:
 
 
 def from_matrix(xp: Any, matrices: Any) -> Any:
-    """Positions and quaternions (..., 7) of matrices (..., 4, 4): of each that quaternion's number is
-    taken from a root which is the largest, so that none is divided by a small one."""
+    """Returns positions and quaternions (..., 7) of matrices (..., 4, 4). The largest quaternion number comes from a root, so
+    that no number is divided by a small one."""
     m = [[matrices[..., i, j] for j in range(4)] for i in range(3)]
     xx, yy, zz = m[0][0], m[1][1], m[2][2]
     ones = xx * 0 + 1
@@ -66,12 +66,12 @@ def from_matrix(xp: Any, matrices: Any) -> Any:
             found = quaternion
         else:
             found = [xp.where(chosen, new, old) for new, old in zip(quaternion, found)]
-    found = [xp.where(largest == largest, x, largest) for x in found]  # what is not a number stays so
+    found = [xp.where(largest == largest, x, largest) for x in found]  # NaN stays NaN
     return xp.stack([m[0][3], m[1][3], m[2][3], *found], -1)
 
 
 def to_matrix(xp: Any, poses: Any) -> Any:
-    """Matrices (..., 4, 4) of positions and quaternions (..., 7), whose length counts for nothing."""
+    """Returns matrices (..., 4, 4) of positions and quaternions (..., 7), whose length has no effect."""
     x, y, z, w, i, j, k = (poses[..., n] for n in range(7))
     s = 2 / (w * w + i * i + j * j + k * k)
     zero = x * 0
@@ -83,14 +83,14 @@ def to_matrix(xp: Any, poses: Any) -> Any:
 
 
 def of_one_kind(xp: Any, pose1: Any, pose2: Any) -> tuple[Any, Any]:
-    """Both poses as twists or both as positions and quaternions, as the library takes them. None is the
-    identity, (..., 4, 4) are matrices; where kinds differ both become positions and quaternions."""
+    """Returns both poses as twists or both as positions and quaternions. None is the identity, (..., 4, 4) are matrices. If the
+    formats differ, both become positions and quaternions."""
     one, two = all_of_one_kind(xp, (pose1, pose2), ("pose1", "pose2"))
     return one, two
 
 
 def all_of_one_kind(xp: Any, given: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """The same of any number of poses, which errors call by these names."""
+    """Returns any number of poses in one format, as of_one_kind does. Errors use the given names."""
     poses = [pose if pose is None or not is_matrix(pose) else from_matrix(xp, pose) for pose in given]
     there = [pose for pose in poses if pose is not None]
     if not there:
@@ -107,7 +107,7 @@ def all_of_one_kind(xp: Any, given: Sequence[Any], names: Sequence[str]) -> list
 
 
 def check_matrix(matrices: np.ndarray[Any, Any], name: str) -> None:
-    """Refuses what is no rigid motion. What is not finite is the pose's own fault, as everywhere."""
+    """Refuses matrices that are not rigid motions. A matrix that is not finite only makes its own pose invalid, as everywhere."""
     finite = np.isfinite(matrices).all((-2, -1))
     m = matrices[finite].astype(np.float64)
     r = m[..., :3, :3]

@@ -1,4 +1,4 @@
-"""Derivatives beside central differences, on pairs and scenes of one's own."""
+"""Comparison of derivatives with central differences, for the user's own pairs and scenes."""
 from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple, Union
@@ -12,18 +12,18 @@ from abut._worlds import Scene
 
 Real = np.ndarray[Any, Any]
 
-SMOOTH = 0.05  # by which share the differences of two steps may part where a function is smooth
+SMOOTH = 0.05  # share by which the differences of two steps may differ for a smooth function
 
 
 class GradCheck(NamedTuple):
     """Derivatives along random directions, of rows (...).
 
     derivative  (...) by abut's gradient
-    difference  (...) central differences, of half of `step`
-    error       (...) |derivative - difference|, over the row's larger one of both and of 1e-3 of the largest row; NaN where a pose
-                was refused or a world stopped or was warned about
-    smooth      (...) bool: differences of the whole step, and those to one side, agree with these to 5 %. Elsewhere something jumps
-                or bends within the step, or the error is NaN, and nothing is confirmed
+    difference  (...) central differences, with half of `step`
+    error       (...) |derivative - difference|, over the larger of both in the row and of 1e-3 of the largest row; NaN if a pose
+                was refused, or if a world stopped or gave a warning
+    smooth      (...) bool: differences of the whole step, and one-sided differences, agree with these to 5 %. Otherwise the
+                function jumps or bends within the step, or the error is NaN, and the row confirms nothing
     """
 
     derivative: Real
@@ -33,14 +33,14 @@ class GradCheck(NamedTuple):
 
 
 def _compare(derivative: Real, along: Callable[[float], tuple[Real, Real]], step: float) -> GradCheck:
-    """`along` gives values at a share of the way, and which of them are good."""
+    """Compares derivatives. `along` returns values at a share of the way, and which of them are valid."""
     middle, good = along(0.0)
     good = good & np.isfinite(derivative) & np.isfinite(middle)
     slopes = []
     for h in (step, step / 2):
         (ahead, one), (behind, two) = along(h), along(-h)
         slopes.append((ahead - behind) / (2 * h))
-        bend = np.abs(ahead - 2 * middle + behind) / h  # by how much the slopes to both sides part, which shrinks but at a kink
+        bend = np.abs(ahead - 2 * middle + behind) / h  # difference of the slopes to both sides, which shrinks except at a kink
         good = good & one & two & np.isfinite(slopes[-1])
     wide, narrow = slopes
     size = np.where(good, np.maximum(np.abs(derivative), np.abs(narrow)), 0)
@@ -50,7 +50,7 @@ def _compare(derivative: Real, along: Callable[[float], tuple[Real, Real]], step
 
 
 def _direction(random: np.random.Generator, at: Real) -> Real:
-    """Unit directions of poses' numbers; a quaternion's is orthogonal to it."""
+    """Returns unit directions of poses' numbers; a quaternion's is orthogonal to it."""
     made: Real = np.asarray(random.normal(size=at.shape))
     if at.shape[-1] == 7:
         q = at[..., 3:]
@@ -91,17 +91,17 @@ def _of_scene(scene: Scene, q: Real, v: Real, u: Real | None, steps: int, step: 
 
 def gradcheck(of: Union[Pair, Scene], first: Any, second: Any, u: Any = None, *, kind: str | None = None, steps: int = 1,
               step: float = 1e-6, seed: int = 0) -> GradCheck:
-    """abut's derivatives beside central differences in float64, along a random direction in each row: a GradCheck of
-    derivative, difference, error and smooth. Rows that are not smooth confirm nothing.
+    """Compares abut's derivatives with central differences in float64, along a random direction in each row. The result is a
+    GradCheck of derivative, difference, error and smooth. Rows that are not smooth confirm nothing.
 
     of             a Pair, or a Scene, in a context of precision "f64"
-    first, second  of a pair both bodies' poses (..., 6 or 7); of a scene q (..., nq) and v (..., nv)
+    first, second  for a pair both bodies' poses (..., 6 or 7); for a scene q (..., nq) and v (..., nv)
     u              (..., nu) a scene's controls; None: 0
-    kind           of a pair, a reduction that has a gradient, as abut.reduce has them; None: "energy"
-    steps          of a scene, how many steps; what is differentiated is a random sum of the state after them
+    kind           for a pair, a reduction of abut.reduce that has a gradient; None: "energy"
+    steps          for a scene, the number of steps; the differentiated function is a random sum of the state after them
     step           of the differences: metres and radians, and a scene's units
     seed           of the random numbers
-    Errors: ValueError for a context of float32, for shapes, and for what the other kind of `of` takes; abut.Error.
+    Errors: ValueError for a context of float32, for shapes, and for arguments of the other kind of `of`; abut.Error.
     """
     if not isinstance(of, (Pair, Scene)):
         raise ValueError(f"of is a {type(of).__name__}, neither an abut.Pair nor an abut.Scene")

@@ -1,7 +1,7 @@
 """Scenes of MuJoCo's models: the rules of `abut import` (docs/import.md), which runs a copy of this file, and of abut.mujoco.
 
-It needs Python, NumPy and the package `mujoco`, and nothing of abut, so that the command has it without the Python package.
-What a scene has no word for is left out or changed, and each is told with its name.
+It needs Python, NumPy and the package `mujoco`, and nothing of abut, so that the command works without the Python package.
+Features of a model that a scene cannot express are left out or changed, and a warning names each.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if _IS_PROGRAM:
         print("abut: import needs Python 3.10 or later, and %s is %d.%d: ABUT_PYTHON=PYTHON names another (docs/import.md)"
               % (sys.executable, *sys.version_info[:2]), file=sys.stderr)
         sys.exit(2)
-    sys.path.pop(0)  # this file's folder, which is the command's: what lies beside it is no module
+    sys.path.pop(0)  # this file's folder, which is the command's: files beside it are not modules
 
 import argparse
 import collections
@@ -80,20 +80,20 @@ def _floats(x: Any) -> list[float]:
 
 
 def _clipped(solimp: Any) -> list[float]:
-    """As scenes do, which clip those of bodies, too."""
+    """Clips a value as scenes do, which clip those of bodies, too."""
     d = _floats(solimp)
     return [min(max(d[k], 1e-4), 0.9999) if k in (0, 1, 3) else max(d[k], 1.0) if k == 4 else d[k] for k in range(5)]
 
 
 def _finite_range(ends: list[float]) -> list[float] | None:
-    """A range as scenes take it: an end that is infinite becomes one that nothing reaches. None where both ends are."""
+    """Returns a range for a scene. An infinite end becomes a bound that nothing reaches. None if both ends are infinite."""
     if ends == [-math.inf, math.inf]:
         return None
     return [-_FAR if ends[0] == -math.inf else ends[0], _FAR if ends[1] == math.inf else ends[1]]
 
 
 def _plain(x: Any, place: str = "") -> Any:
-    """A scene with 0 for -0. Numbers that JSON has no word for are refused by their place."""
+    """Returns a scene with 0 for -0. Refuses numbers that JSON cannot express, with their place."""
     if isinstance(x, dict):
         return {key: _plain(value, f"{place}.{key}" if place else key) for key, value in x.items()}
     if isinstance(x, list):
@@ -106,7 +106,7 @@ def _plain(x: Any, place: str = "") -> Any:
 
 
 def _version() -> tuple[int, int, int]:
-    """MuJoCo's, of its number: 330 is 3.3.0, and from 3.4 on 3004000 is 3.4.0. Its text may end with letters."""
+    """Returns MuJoCo's version from its number: 330 is 3.3.0, and from 3.4 on 3004000 is 3.4.0. The text may end with letters."""
     number = int(mj.mj_version())
     base = 10 if number < 1000000 else 1000
     return number // base**2, number // base % base, number % base
@@ -115,7 +115,7 @@ def _version() -> tuple[int, int, int]:
 def _matrix(q: Any) -> list[list[float]]:
     w, x, y, z = _floats(q)
     squares = w * w + x * x + y * y + z * z
-    s = 2.0 / squares if squares else math.nan  # what is not a number is refused with its place
+    s = 2.0 / squares if squares else math.nan  # NaN is refused with its place
     return [[1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
             [s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)],
             [s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)]]
@@ -138,7 +138,7 @@ def _counted(number: int, one: str) -> str:
 
 
 def _of_many(text: str) -> str:
-    """A warning of one element as it reads for several. What is between backquotes is a name, and stays."""
+    """Returns the plural form of a warning of one element. Names between backquotes do not change."""
     parts = text.split("`")
     for k in range(0, len(parts), 2):
         for one, many in _OF_MANY:
@@ -147,7 +147,7 @@ def _of_many(text: str) -> str:
 
 
 def _summed(told: list[str]) -> list[str]:
-    """Warnings by their kind, those of actuators that are left out first: of each kind the first names, and how many there are."""
+    """Groups warnings by kind, those of omitted actuators first, with the first names and the number of each kind."""
     one = re.compile(r"(\w+) ((?:of joint )?`[^`]*`|\d+): (.*)", re.DOTALL)
     same, alike = dict[Any, list[str]](), dict[Any, list[str]]()
     for text in told:
@@ -169,7 +169,8 @@ def _summed(told: list[str]) -> list[str]:
 
 
 class _Maker:
-    """A model on its way to a scene. `tell` gets what is left out or changed, once the scene is made: summed up, or all of it."""
+    """Conversion of a model to a scene. `tell` gets the features that were left out or changed once the scene is made, grouped or
+    one by one."""
 
     def __init__(self, model: Any, stem: str, tell: Callable[[str], None], list_pairs: bool = False, verbose: bool = False):
         if not isinstance(model, mj.MjModel):
@@ -201,7 +202,7 @@ class _Maker:
         self.alike = [alike.setdefault(self._numbers(g), len(alike)) for g in range(model.ngeom)]
         self.mixed: dict[tuple[int, int], dict[str, Any]] = {}
         self.controls: list[int] = []  # which of the model's the scene has
-        self.origins: dict[str, str] = {}  # places in the scene, and what of the model they are of
+        self.origins: dict[str, str] = {}  # places in the scene, and their objects in the model
         self.pair_count = 0
         self.tendon_numbers: dict[int, int] = {}  # which of the scene's tendons each of the model's is
         self.automatic: set[tuple[int, int]] = set()  # geoms whose pairs the scene finds by itself
@@ -214,28 +215,28 @@ class _Maker:
     # ---- the model ----
 
     def has(self, name: str, index: Any = slice(None)) -> bool:
-        """Whether an array that versions may lack has anything but 0 there."""
+        """Returns whether an array that some versions lack has anything but 0 there."""
         return hasattr(self.m, name) and bool(np.any(getattr(self.m, name)[index]))
 
     def flag(self, name: str) -> bool:
-        """Whether a flag that disables something is set; False where this MuJoCo has none of the name."""
+        """Returns whether a flag that disables something is set; False if this MuJoCo has no flag of this name."""
         return bool(self.m.opt.disableflags & int(getattr(mj.mjtDisableBit, f"mjDSBL_{name}", 0)))
 
     def is_off(self, name: str) -> bool:
-        """Whether a kind of constraints is disabled, by itself or with all of them."""
+        """Returns whether a kind of constraints is disabled, by itself or with all of them."""
         return self.flag(name) or self.flag("CONSTRAINT")
 
     def passive_off(self, name: str) -> bool:
-        """Whether SPRING or DAMPER is disabled, which was one flag, PASSIVE, before MuJoCo 3.3.6."""
+        """Returns whether SPRING or DAMPER is disabled. Before MuJoCo 3.3.6 both were one flag, PASSIVE."""
         return self.flag(name if hasattr(mj.mjtDisableBit, f"mjDSBL_{name}") else "PASSIVE")
 
     def takes_pairs(self, kind: str) -> bool:
-        """Whether DYNAMIC pairs, by geoms' bits, or explicit ones, PAIR, are looked at: an option until MuJoCo 3."""
+        """Returns whether DYNAMIC pairs, by geoms' bits, or explicit pairs, PAIR, are used: an option until MuJoCo 3."""
         chosen = getattr(self.m.opt, "collision", None)
         return chosen is None or int(chosen) in (int(getattr(mj.mjtCollision, f"mjCOL_{k}")) for k in ("ALL", kind))
 
     def name(self, kind: str, number: int) -> str:
-        """Models need not be UTF-8; names that are not are read as far as they are."""
+        """Returns a name. Models need not be UTF-8; the readable part of other names is used."""
         first = int(getattr(self.m, f"name_{_SHORT.get(kind, kind)}adr")[number])
         return self.names[first:self.names.index(0, first)].decode(errors="replace")
 
@@ -247,7 +248,7 @@ class _Maker:
         return f"`{name}`" if name else str(number)
 
     def named(self, text: str, form: str = "{1}") -> str:
-        """A text about the scene, with the model's names for the scene's places, or by `form` a place and its name."""
+        """Replaces the scene's places in a text by the model's names, or with `form` by a place and its name."""
         return re.sub(r"(links\[\d+\](\.bodies\[\d+\])?|(actuators|pairs|tendons|equalities)\[\d+\])",
                       lambda found: form.format(found[0], self.origins[found[0]]) if found[0] in self.origins else found[0], text)
 
@@ -278,7 +279,7 @@ class _Maker:
         return bool(m.geom_contype[g] or m.geom_conaffinity[g] or (m.npair and (g in m.pair_geom1 or g in m.pair_geom2)))
 
     def _is_field(self, g: int) -> bool:
-        """Whether it is a mesh or a height field, of which a field is made or kept."""
+        """Returns whether the geom is a mesh or a height field, for which a field is made or kept."""
         return self.kind[g] in (_MESH, _HFIELD)
 
     def _has_word(self, g: int) -> bool:
@@ -292,7 +293,7 @@ class _Maker:
         return int(self.m.hfield_nrow[field]), int(self.m.hfield_ncol[field])
 
     def _misfit(self, g: int) -> str | None:
-        """Why a scene does not take the lengths of a geom, whose shape it has a word for."""
+        """Returns why a scene refuses the lengths of a geom whose shape it supports."""
         kind, size = self.kind[g], _floats(self.m.geom_size[g])
         if kind not in _WORDS:
             return None
@@ -307,8 +308,8 @@ class _Maker:
         return None
 
     def _place_geoms(self) -> None:
-        """Gives geoms their numbers among the bodies of their links. What can touch nothing has none, but for simple shapes, which pictures
-        show and which cost nothing."""
+        """Numbers geoms among the bodies of their links. Geoms that cannot touch have no number, except simple shapes, which
+        pictures show and which cost nothing."""
         m, untouched, alone = self.m, 0, 0
         touching = {g for pair in self.dynamic for g in pair}
         if self.takes_pairs("PAIR") and not self.is_off("CONTACT"):
@@ -338,13 +339,14 @@ class _Maker:
                               f"{'is' if one else 'are'} left out ({why})")
 
     def mesh_file(self, mesh: int) -> str:
-        """By its name, unless that is no file's, or differs from another one's in case, which some file systems ignore."""
+        """Returns a mesh's file by the mesh's name, unless that is no file name, or differs from another only in case, which some
+        file systems ignore."""
         name = self.name("mesh", mesh)
         plain = re.fullmatch(r"[A-Za-z0-9._-]+", name) and self.mesh_names[name.lower()] == 1
         return f"{self.stem}.{name}.obj" if plain else f"{self.stem}.mesh+{mesh}.obj"
 
     def _heights(self, field: int) -> dict[str, Any]:
-        """MuJoCo's rows of heights are those of scenes: from the lower end of y on."""
+        """Returns a height field's rows in the order of scenes, which is MuJoCo's: from the lower end of y on."""
         m, size = self.m, _floats(self.m.hfield_size[field])
         rows, columns, first = int(m.hfield_nrow[field]), int(m.hfield_ncol[field]), int(m.hfield_adr[field])
         heights = m.hfield_data[first:first + rows * columns].reshape(rows, columns)
@@ -523,7 +525,8 @@ class _Maker:
     # ---- actuators ----
 
     def _kind(self, a: int) -> dict[str, Any] | str:
-        """F = gain u + bias[0] + bias[1] l + bias[2] ld as a scene has it, or why it is none of these."""
+        """Converts an actuator's force F = gain u + bias[0] + bias[1] l + bias[2] ld to a scene's, or returns why that is
+        impossible."""
         m = self.m
         if hasattr(m, "actuator_plugin") and m.actuator_plugin[a] >= 0:
             name = self.name("plugin", int(m.actuator_plugin[a]))
@@ -549,15 +552,15 @@ class _Maker:
         return str(getattr(mj, kind)(number).name.split("_")[-1].lower())
 
     def _control_range(self, a: int) -> list[float] | None:
-        """Of a control that is clipped, finite."""
+        """Returns the finite range of a control that is clipped."""
         m = self.m
         if not m.actuator_ctrllimited[self._control(a)] or self.flag("CLAMPCTRL"):
             return None
         return _finite_range(_floats(m.actuator_ctrlrange[self._control(a)]))
 
     def _joint_range(self, a: int, force: float) -> list[float] | None:
-        """What the joint's actuatorfrcrange leaves to the actuator's force, of which `force` comes to the joint, where no other
-        actuator drives it."""
+        """Returns the range that the joint's actuatorfrcrange leaves to the actuator's force, of which `force` is applied to the
+        joint, if no other actuator drives the joint."""
         m, joint = self.m, int(self.m.actuator_trnid[a][0])
         if not self._is_of_joint(a):
             return None
@@ -566,7 +569,7 @@ class _Maker:
         return sorted(x / force for x in _floats(m.jnt_actfrcrange[joint]))
 
     def _force_range(self, a: int, kind: dict[str, Any]) -> list[float]:
-        """Of what stands before the gear: of a motor its control, whose range and gain these have, too."""
+        """Returns the range of the force before the gear: for a motor that of its control, with its range and gain."""
         m, motor = self.m, kind["kind"] == "motor"
         gain, ranges = float(kind["gain"]) if motor else 1.0, list[list[float]]()
         if m.actuator_forcelimited[a] and gain:
@@ -588,7 +591,7 @@ class _Maker:
         return bool(plain and self._word("mjtTrn", int(m.actuator_trntype[a])) in ("joint", "jointinparent"))
 
     def _tendon_of(self, a: int) -> int | None:
-        """The scene's tendon that an actuator pulls."""
+        """Returns the scene's tendon that an actuator pulls."""
         m = self.m
         plain = not hasattr(m, "actuator_ctrlnum") or (m.actuator_ctrlnum[a] == 1 and m.actuator_outnum[a] == 1)
         pulls = plain and self._word("mjtTrn", int(m.actuator_trntype[a])) == "tendon"
@@ -620,7 +623,7 @@ class _Maker:
         return roomless
 
     def _moved_by(self, a: int) -> dict[str, Any]:
-        """What an actuator moves, as a scene has it."""
+        """Returns the object that an actuator moves, in the form of a scene."""
         m, tendon = self.m, self._tendon_of(a)
         return {"joint": _link_of_joint(self, int(m.actuator_trnid[a][0]))} if tendon is None else {"tendon": tendon}
 
@@ -669,13 +672,13 @@ class _Maker:
         return float(max(m.geom_margin[g1], m.geom_margin[g2]) - max(m.geom_gap[g1], m.geom_gap[g2]))
 
     def _numbers(self, g: int) -> tuple[float, ...]:
-        """All of a geom that its contacts depend on."""
+        """Returns all numbers of a geom that its contacts depend on."""
         m = self.m
         return (float(m.geom_friction[g][0]), *_floats(m.geom_solref[g]), *_floats(m.geom_solimp[g]), int(m.geom_condim[g]),
                 int(m.geom_priority[g]), float(m.geom_solmix[g]), float(m.geom_margin[g]), float(m.geom_gap[g]))
 
     def _contact(self, g1: int, g2: int) -> dict[str, Any]:
-        """How two geoms touch, and whether their bodies say as much by themselves."""
+        """Returns the contact of two geoms, and whether their bodies alone define the same contact."""
         key = self.alike[g1], self.alike[g2]
         if key not in self.mixed:
             self.mixed[key] = self._of_geoms(g1, g2) | {"margin": self._margin(g1, g2, -1), "automatic": self._mixes_alike(g1, g2)}
@@ -714,11 +717,11 @@ class _Maker:
         return out
 
     def _own_margin(self, g: int) -> float:
-        """A geom's own part of a margin."""
+        """Returns a geom's own part of a margin."""
         return float(self.m.geom_margin[g] - (0.0 if self.version >= (3, 9) else self.m.geom_gap[g]))
 
     def _mixes_alike(self, g1: int, g2: int) -> bool:
-        """Whether what the two bodies state comes to the contact that MuJoCo has: by the means and the larger of their own."""
+        """Returns whether the values of two bodies combine to MuJoCo's contact: by means and by the larger of their own values."""
         m, c = self.m, self._of_geoms(g1, g2)
         refs = [_floats(m.geom_solref[g]) for g in (g1, g2)]
         if any((x > 0.0) != (y > 0.0) for x, y in refs):
@@ -732,7 +735,7 @@ class _Maker:
                     and (max(m.geom_condim[g1], m.geom_condim[g2]) == 1) == (c["condim"] == 1))
 
     def _put_own(self, to: dict[str, Any], g: int) -> None:
-        """What a body states of itself for automatic pairs."""
+        """Writes a body's own values for automatic pairs."""
         m = self.m
         if not self.automatic:
             return
@@ -752,7 +755,7 @@ class _Maker:
         return self._has_word(g1) and self._has_word(g2) and not (self.kind[g1] == _PLANE and self.kind[g2] == _PLANE)
 
     def _part(self, b1: int, b2: int) -> bool:
-        """Whether a joint moves two bodies against each other. Mocap bodies go where they are put, whatever touches them."""
+        """Returns whether a joint moves two bodies against each other. Mocap bodies follow their pose, whatever touches them."""
         return self.weld[b1] != self.weld[b2] and (self.free[b1] or self.free[b2])
 
     def _bodies_collide(self, b1: int, b2: int) -> bool:
@@ -765,7 +768,7 @@ class _Maker:
         return int(self.m.pair_geom1[p]), int(self.m.pair_geom2[p])
 
     def _is_taken(self, p: int) -> bool:
-        """Whether an explicit pair is one of the scene, unless another has its geoms."""
+        """Returns whether an explicit pair belongs to the scene, unless another pair has its geoms."""
         g1, g2 = self._geoms_of(p)
         return (self._shapes_collide(g1, g2) and self._part(self.body[g1], self.body[g2])
                 and (min(g1, g2), max(g1, g2)) not in self.stuck)
@@ -774,7 +777,7 @@ class _Maker:
         m = self.m
         g1, g2 = self._geoms_of(p)
         friction, condim = m.pair_friction[p], int(m.pair_dim[p])
-        if not self._is_taken(p):  # shapes that are left out were told, and so were those that no joint can part
+        if not self._is_taken(p):  # left-out shapes have had a warning, and so have pairs that no joint can separate
             if self._shapes_collide(g1, g2) and not self._part(self.body[g1], self.body[g2]):
                 self.tell("pair", p, "its geoms do not move against each other")
             return None
@@ -794,7 +797,7 @@ class _Maker:
         return self._pair(g1, g2, c)
 
     def _dynamic_pairs(self) -> list[tuple[int, int]]:
-        """Geoms that collide by their bits."""
+        """Returns geoms that collide by their bits."""
         m, found = self.m, list[tuple[int, int]]()
         if self.is_off("CONTACT") or not self.takes_pairs("DYNAMIC"):
             return found
@@ -811,7 +814,7 @@ class _Maker:
         return min(self.body[g1], self.body[g2]), max(self.body[g1], self.body[g2])
 
     def _joints_between(self, b1: int, b2: int) -> list[int]:
-        """Those by which two bodies move against each other."""
+        """Returns the joints by which two bodies move against each other."""
         m, ways = self.m, list[set[int]]()
         for b in (b1, b2):
             way = set[int]()
@@ -822,12 +825,13 @@ class _Maker:
         return sorted(ways[0] ^ ways[1])
 
     def _mocap_of(self, g: int) -> int:
-        """The mocap body that bears a geom, or 0."""
+        """Returns the mocap body that carries a geom, or 0."""
         root = int(self.m.body_rootid[self.body[g]])
         return root if self.m.body_mocapid[root] >= 0 else 0
 
     def _samples(self, joint: int) -> list[float] | None:
-        """Positions all over what a joint may do; None where it goes on without end, so that it parts what it joins."""
+        """Returns positions over the whole range of a joint; None for an unlimited joint, which separates the bodies that it
+        joins."""
         m = self.m
         if not self._is_single(joint):
             return None
@@ -838,14 +842,14 @@ class _Maker:
         return [float(m.qpos0[m.jnt_qposadr[joint]]) + turn * k for k in range(_SAMPLES)] if m.jnt_type[joint] == _HINGE else None
 
     def _reach(self, geoms: Any) -> Any:
-        """Below this distance contacts of geoms act although nothing touches: 6.9 of the penetrations that a scene fits to their size
-        (docs/smoothing.md). Planes have no size."""
+        """Returns the distance below which contacts of geoms act without touch: 6.9 of the penetrations that a scene fits to
+        their size (docs/smoothing.md). Planes have no size."""
         half = self.m.geom_aabb[geoms, 3:]
         scale = np.minimum(2.0 * np.linalg.norm(half, axis=-1), _THICKNESSES * 2.0 * np.min(half, axis=-1))
         return np.where(self.m.geom_type[geoms] == _PLANE, math.inf, _ACTIVE * _PENETRATION * scale)
 
     def _widened(self) -> Any:
-        """The model with margins in which MuJoCo finds whatever is so near that contacts act."""
+        """Returns the model with margins with which MuJoCo finds all geoms whose contacts act."""
         wide = copy.copy(self.m)
         reach = self._reach(slice(None))
         reach = np.where(np.isfinite(reach), reach, 0.0)
@@ -858,13 +862,13 @@ class _Maker:
         return wide
 
     def _clearance(self, g1: int, g2: int) -> float:
-        """The distance at which the geoms' contact begins to push in MuJoCo."""
+        """Returns the distance at which the geoms' contact begins to push in MuJoCo."""
         explicit = [p for p in range(self.m.npair) if set(self._geoms_of(p)) == {g1, g2}]
         return self._margin(g1, g2, explicit[0] if explicit else -1)
 
     @staticmethod
     def _distances(wide: Any, data: Any) -> dict[tuple[int, int], float]:
-        """Of geoms that MuJoCo finds near each other; negative where they overlap."""
+        """Returns distances of geoms that MuJoCo finds near each other; negative for overlaps."""
         mj.mj_kinematics(wide, data)
         mj.mj_comPos(wide, data)  # before 3.2 it has the boxes that the broad phase asks
         mj.mj_collision(wide, data)
@@ -877,7 +881,7 @@ class _Maker:
         return found
 
     def _deep(self, g1: int, g2: int) -> float:
-        """The depth from which on two geoms are stuck in each other: half of the least half length of either."""
+        """Returns the depth from which two geoms are stuck in each other: half of the smallest half length of either."""
         lengths = self.m.geom_aabb[[g1, g2], 3:]
         return 0.5 * float(np.min(lengths[lengths > 0.0], initial=math.inf))
 
@@ -885,13 +889,13 @@ class _Maker:
         return distance is not None and -distance > self._deep(*pair)
 
     def _is_close(self, pair: tuple[int, int], distance: float | None) -> bool:
-        """Whether a contact of the scene acts that MuJoCo does not have."""
+        """Returns whether a contact of the scene acts that MuJoCo does not have."""
         return distance is not None and 0.0 < distance - self._clearance(*pair) < float(np.min(self._reach(list(pair))))
 
     def _stuck_pairs(self) -> dict[tuple[int, int], float]:
-        """Geoms that lie deep in each other wherever the joints between them go, or so near that their contact acts and never touch, by
-        their distance at the start: a rotor in its housing. Their contact would push or brake for ever. A slide that presses on its table
-        is a contact, with friction."""
+        """Returns geoms that are deep in each other at all positions of the joints between them, or that are so near without
+        touch that their contact acts, by their distance at the start: for example a rotor in its housing. Their contact would
+        push or brake forever. A slide that presses on its table is a contact, with friction."""
         m, stuck = self.m, dict[tuple[int, int], float]()
         if self.is_off("CONTACT") or not np.all(np.isfinite(m.qpos0)):
             return stuck
@@ -936,7 +940,7 @@ class _Maker:
                 self.tell_all(f"{names} are {near} and never {'overlap' if touch else 'touch'} wherever the joints between them go: they are no pair")
 
     def _automatic(self) -> dict[str, Any]:
-        """What automatic pairs have in common, by the scene's key; {} where there are none."""
+        """Returns the common values of automatic pairs, by the scene's key; {} if there are none."""
         if not self.automatic:
             return {}
         out: dict[str, Any] = {"friction": _FRICTION}
@@ -1026,7 +1030,7 @@ class _Maker:
         return plain
 
     def _starts(self) -> dict[str, Any]:
-        """Keyframes by their names, or their numbers where they have none or one that is taken."""
+        """Returns keyframes by their names, or by numbers if they have no name or a duplicate one."""
         m, starts = self.m, dict[str, Any]()
         if m.nkey > _STARTS_MOST:
             self.tell_all(f"of {m.nkey} keyframes the first {_STARTS_MOST} are starts")
@@ -1052,14 +1056,15 @@ class _Maker:
         return _MESH_HEAD + "".join(lines)
 
     def mesh_texts(self) -> dict[str, str]:
-        """By their files' names."""
+        """Returns the texts of meshes by their files' names."""
         return {self.mesh_file(k): self.mesh_text(k) for k in sorted(self.meshes)}
 
 
 # ---- controls of an mjData ----
 
 def _moved(m: Any, positions: Any, quaternions: Any) -> list[float]:
-    """The controls of moved links where mocap poses are these: how far each is from its body's own pose, along and about the world's axes."""
+    """Returns the controls of moved links for these mocap poses: the displacement of each from its body's own pose, along and
+    about the world's axes."""
     out, all_positions, all_quaternions = list[float](), _floats(np.ravel(positions)), _floats(np.ravel(quaternions))
     for b in np.flatnonzero(np.asarray(m.body_mocapid) >= 0).tolist():
         k = int(m.body_mocapid[b])
@@ -1078,7 +1083,7 @@ _KEPT: dict[int, tuple[Any, list[int]]] = {}  # by models' numbers: a loop need 
 
 
 def controls_of(model: Any, data: Any) -> list[float]:
-    """Controls of an mjData, as a scene of its model has them."""
+    """Returns the controls of an mjData, as a scene of its model has them."""
     kept = _KEPT.get(id(model))
     if kept is None or kept[0]() is not model:
         maker = _Maker(model, "model", lambda text: None)
@@ -1103,7 +1108,7 @@ def _is_fixed(m: Any, t: int) -> bool:
 
 
 def _tendons(maker: _Maker) -> tuple[list[dict[str, Any]], dict[int, int]]:
-    """The fixed tendons, and which one of them each of the model's is."""
+    """Returns the fixed tendons, and the index among them of each of the model's tendons."""
     m, out, numbers = maker.m, list[dict[str, Any]](), dict[int, int]()
     for t in range(m.ntendon):
         if not _is_fixed(m, t):
@@ -1130,7 +1135,7 @@ def _tendons(maker: _Maker) -> tuple[list[dict[str, Any]], dict[int, int]]:
 
 
 def _side(maker: _Maker, e: int, which: int) -> tuple[int, list[float], list[float]]:
-    """The link of a side of a connection or weld, -1 the world, and a position and a quaternion on it."""
+    """Returns the link of a side of a connection or weld, -1 for the world, and a position and a quaternion on it."""
     m = maker.m
     number = int((m.eq_obj1id if which == 0 else m.eq_obj2id)[e])
     weld = int(m.eq_type[e]) == _WELD
@@ -1174,7 +1179,7 @@ def _of_coordinates(maker: _Maker, e: int, numbers: dict[int, int]) -> dict[str,
 
 
 def _equalities(maker: _Maker, numbers: dict[int, int]) -> list[dict[str, Any]]:
-    """The active ones; `numbers` says which of the scene's tendons each of the model's is."""
+    """Returns the active equalities. `numbers` maps the model's tendons to the scene's."""
     m, out = maker.m, list[dict[str, Any]]()
     on = m.eq_active0 if hasattr(m, "eq_active0") else m.eq_active
     for e in range(0 if maker.is_off("EQUALITY") else m.neq):
@@ -1205,7 +1210,7 @@ def _moves(maker: _Maker, e: int) -> bool:
 
 
 def renamed(maker: _Maker, path: pathlib.Path, text: str) -> str:
-    """A text about the scene that `maker` has written to a path, with the model's names for the scene's places and files."""
+    """Replaces the scene's places and files by the model's names, in a text about the scene that `maker` has written to a path."""
     name = maker.names[:maker.names.index(0)].decode(errors="replace")
     for mesh in sorted(maker.meshes):
         file = path.parent / pathlib.Path(maker.mesh_file(mesh)).name
@@ -1216,14 +1221,14 @@ def renamed(maker: _Maker, path: pathlib.Path, text: str) -> str:
 
 def scene_of(model: Any, stem: str, tell: Callable[[str], None], list_pairs: bool,
              verbose: bool = False) -> tuple[dict[str, Any], dict[str, str]]:
-    """A scene, and the texts of the meshes that it names, by their files' names."""
+    """Returns a scene, and the texts of the meshes that it names, by their files' names."""
     maker = _Maker(model, stem, tell, list_pairs, verbose)
     scene = maker.scene()
     return scene, maker.mesh_texts()
 
 
 def scene_text(scene: dict[str, Any]) -> str:
-    """A line for each setting, link, actuator and pair."""
+    """Returns the scene's text, one line for each setting, link, actuator and pair."""
     members = []
     for key, value in scene.items():
         text = json.dumps(value, allow_nan=False)
@@ -1234,7 +1239,7 @@ def scene_text(scene: dict[str, Any]) -> str:
 
 
 def _check_output(to: pathlib.Path) -> None:
-    """Refuses what cannot be written before anything is, as the command does."""
+    """Refuses an output that cannot be written before anything is written, as the command does."""
     if to.exists() and not to.is_file():
         raise OSError(f"{to}: exists and is not a regular file")
     if not to.exists() and not to.parent.is_dir():
@@ -1250,7 +1255,7 @@ def _check_scene_file(to: pathlib.Path) -> None:
 
 
 def _write_aside(to: pathlib.Path, text: str, waiting: list[tuple[str, str]]) -> None:
-    """Writes a file under a name of its own, to the disk, and notes that and the name that it is to have."""
+    """Writes a file under a temporary name to the disk, and records that name and the final one."""
     target = os.path.realpath(to)  # a link stays one
     aside = os.path.join(os.path.dirname(target), f".abut-{secrets.token_hex(8)}.tmp")
     waiting.append((aside, target))
@@ -1265,8 +1270,8 @@ def _write_aside(to: pathlib.Path, text: str, waiting: list[tuple[str, str]]) ->
 
 
 def _write_files(files: dict[pathlib.Path, str]) -> None:
-    """Whole under other names first, then under their own. If one cannot take its own, what was not there before goes; a file that
-    was there before and is replaced already stays replaced."""
+    """Writes all files under temporary names first, then renames them. If a rename fails, new files are removed; an existing file
+    that was already replaced stays replaced."""
     waiting: list[tuple[str, str]] = []
     made: list[str] = []
     try:
@@ -1292,7 +1297,7 @@ def _write(scene: dict[str, Any], meshes: dict[str, str], to: pathlib.Path) -> N
 
 
 def write(model: Any, path: str | os.PathLike[str], tell: Callable[[str], None], list_pairs: bool, verbose: bool = False) -> _Maker:
-    """The scene and its meshes, NAME.MESH.obj, beside it: all of them, or of new ones none."""
+    """Writes the scene with its meshes, NAME.MESH.obj, beside it. Either all files are written, or none of the new ones remains."""
     to = pathlib.Path(path)
     _check_scene_file(to)
     maker = _Maker(model, to.name[: -len(_ENDING)], tell, list_pairs, verbose)
@@ -1312,7 +1317,7 @@ def _of_file(error: OSError) -> str:
 
 
 class _Ended(BaseException):
-    """A signal asks for the end, by its number. What is half written goes first."""
+    """Raised by a signal that ends the program, with its number. Unfinished files are removed first."""
 
 
 def _end(number: int, frame: object) -> None:
@@ -1320,7 +1325,8 @@ def _end(number: int, frame: object) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """MuJoCo's, which has several lines, and what to do about it. Meshes that abut reads by Assimp are none for MuJoCo."""
+    """Returns MuJoCo's reason, which has several lines, and what to do about it. MuJoCo does not read the meshes that abut reads
+    by Assimp."""
     text = " ".join(str(error).split())
     if re.search(r"\.(dae|glb|gltf)", text, re.IGNORECASE):
         return text + "; MuJoCo's meshes are .obj, .stl or .msh, so convert it (docs/import.md#meshes)"
@@ -1347,7 +1353,7 @@ def _summary(path: str, scene: dict[str, Any], maker: _Maker) -> str:
 
 
 def _print(line: str) -> int:
-    """On standard output, with paths as they were given, and without a buffer that Python would try again at its end."""
+    """Prints on standard output, with paths as they were given, and without a buffer that Python would flush again at its end."""
     try:
         os.write(1, os.fsencode(line + "\n"))
     except OSError as error:
@@ -1356,7 +1362,8 @@ def _print(line: str) -> int:
 
 
 def _is_xacro(path: str) -> bool:
-    """MuJoCo passes over elements that it does not know in a URDF, and with them what they stand for. Comments stay when xacro has run."""
+    """Returns whether a URDF is an xacro file. MuJoCo skips unknown elements of a URDF, and with them their content. Comments
+    remain after xacro has run."""
     with contextlib.suppress(OSError):  # of which MuJoCo tells
         text = pathlib.Path(path).read_text(errors="replace")
         return path.lower().endswith(".xacro") or "<xacro:" in re.sub("<!--.*?-->", "", text, flags=re.DOTALL)
@@ -1364,7 +1371,7 @@ def _is_xacro(path: str) -> bool:
 
 
 def _read(path: str) -> Any:
-    """A mujoco.MjModel of a file."""
+    """Reads a mujoco.MjModel from a file."""
     if os.fsencode(path) != path.encode(errors="replace"):
         raise ValueError("MuJoCo's package takes only paths of UTF-8")
     if _is_xacro(path):
@@ -1378,7 +1385,7 @@ def _read(path: str) -> Any:
 
 
 class _Reading:
-    """A line on a terminal after a second, which whatever is said next removes."""
+    """A line on a terminal after a second, which the next output removes."""
 
     def __init__(self, path: str, quiet: bool) -> None:
         self._shown, self._quiet = False, quiet or not sys.stderr.isatty()
@@ -1433,7 +1440,7 @@ def _import(path: str, to: pathlib.Path, list_pairs: bool, quiet: bool, verbose:
 
 
 def main() -> int:
-    """Arguments and statuses are those of `abut import`."""
+    """Runs the program. Arguments and exit statuses are those of `abut import`."""
     parser = argparse.ArgumentParser(prog="abut.mujoco", description="A scene of a model that MuJoCo reads.")
     parser.add_argument("model", help="MJCF or URDF")
     parser.add_argument("-o", "--output", required=True, help="NAME.scene.json")

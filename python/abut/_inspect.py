@@ -1,4 +1,4 @@
-"""How well bodies of primitives stand for meshes, their contact meshes, and how many edges a pair needs."""
+"""Quality of bodies made of primitives, their contact meshes, and the number of edges that a pair needs."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ __all__ = ["ContactMesh", "Suggestion", "contact_mesh", "measure_fit", "measure_
 
 
 class ContactMesh(NamedTuple):
-    """A closed mesh on the surface of a field: vertices (V, 3) [m] in float64, faces (F, 3) in uint32, and what
-    was made, by the names of the C API's abut_contact_mesh_report."""
+    """A closed mesh on the surface of a field: vertices (V, 3) [m] in float64, faces (F, 3) in uint32, and its properties by the
+    names of the C API's abut_contact_mesh_report."""
 
     vertices: np.ndarray[Any, Any]
     faces: np.ndarray[Any, Any]
@@ -25,8 +25,8 @@ class ContactMesh(NamedTuple):
 
 
 class Suggestion(NamedTuple):
-    """How many edges and vertices of both bodies to keep, of how many of the pairs found both edges are kept so,
-    and the counts: pairs (poses,) and vertices of both bodies (2, poses), in uint32."""
+    """Suggested numbers of edges and vertices of both bodies to retain, with the share of pairs whose two edges are retained, and
+    the counts: pairs (poses,) and vertices of both bodies (2, poses), in uint32."""
 
     edges: tuple[int, int]
     vertices: tuple[int, int]
@@ -36,7 +36,7 @@ class Suggestion(NamedTuple):
 
 
 def _fields(struct: Any, kind: str) -> dict[str, Any]:
-    """A C struct's members by name, arrays as tuples."""
+    """Returns a C struct's members by name, arrays as tuples."""
     def value(name: str, of: Any) -> Any:
         member = getattr(struct, name)
         return tuple(member) if of.type.kind == "array" else member
@@ -51,12 +51,12 @@ def _temperatures(body: Body, union: float | None, plane: float | None) -> tuple
 
 def measure_fit(body: Body, vertices: Any, faces: Any, *, union: float | None = None,
                 plane: float | None = None) -> dict[str, Any]:
-    """How well a body's field stands for a mesh (docs/inspect.md), by the names of the C API's abut_fit: volumes,
-    distances, depths by the field over those in the mesh, and whether the field has no end.
+    """Measures how well a body's field represents a mesh (docs/inspect.md). The result has the names of the C API's abut_fit:
+    volumes, distances, depths by the field over those in the mesh, and whether the field is unbounded.
 
     vertices (V, 3) [m], faces (F, 3) or a sequence of polygons, indices from 0
-    union, plane   temperatures [m]; None: as of Body.evaluate
-    Errors: abut.Error where the mesh encloses nothing, or the field has no surface near it.
+    union, plane  temperatures [m]; None: as in Body.evaluate
+    Errors: abut.Error if the mesh encloses nothing, or if the field has no surface near it.
     """
     definition, kept = mesh_definition(vertices, faces)
     fit = ffi.new("abut_fit *")
@@ -66,8 +66,8 @@ def measure_fit(body: Body, vertices: Any, faces: Any, *, union: float | None = 
 
 
 def measure_mesh(body: Body, *, union: float | None = None, plane: float | None = None) -> dict[str, Any]:
-    """How even the triangles of a body's own mesh are and how far it is off the field (docs/inspect.md), by the
-    names of the C API's abut_mesh_quality."""
+    """Measures how even the triangles of a body's own mesh are, and its distance from the field (docs/inspect.md), by the names
+    of the C API's abut_mesh_quality."""
     quality = ffi.new("abut_mesh_quality *")
     check(lib.abut_measure_mesh(body.handle, *_temperatures(body, union, plane), quality))
     return _fields(quality, "abut_mesh_quality")
@@ -75,12 +75,12 @@ def measure_mesh(body: Body, *, union: float | None = None, plane: float | None 
 
 def contact_mesh(body: Body, vertices: int = 300, *, sweeps: int = 12, union: float | None = None,
                  plane: float | None = None) -> ContactMesh:
-    """A contact mesh of so many vertices, on the surface of a body's field (docs/inspect.md, Contact meshes).
+    """Makes a contact mesh with a given number of vertices on the surface of a body's field (docs/inspect.md, Contact meshes).
 
-    vertices       8 to 65,536
-    sweeps         of the search for better triangles, 1 to 100
-    union, plane   temperatures [m]; None: as of Body.evaluate
-    Errors: abut.Error where the field has no surface, or one without an end.
+    vertices      8 to 65,536
+    sweeps        of the search for better triangles, 1 to 100
+    union, plane  temperatures [m]; None: as in Body.evaluate
+    Errors: abut.Error if the field has no surface, or an unbounded one.
     """
     if vertices < 1 or sweeps < 1:
         raise ValueError(f"vertices is {vertices!r} and sweeps {sweeps!r}: both are above 0")
@@ -99,13 +99,13 @@ def contact_mesh(body: Body, vertices: int = 300, *, sweeps: int = 12, union: fl
 
 def suggest(a: Body, b: Body, smoothing: Mapping[str, Any] | None = None, *, poses: int = 256, seed: int = 0,
             depth: float = 0.03, quantile: float = 0.95) -> Suggestion:
-    """How many edges and vertices of two bodies to keep, by random poses in collision (docs/suggest.md).
+    """Suggests how many edges and vertices of two bodies to retain, by random poses in collision (docs/suggest.md).
 
-    smoothing   coefficients that differ from those fitted for pairs of edges
-    poses       1 to 65,536
-    depth       most by which they overlap, as a share of the smaller body's diagonal, 1e-4 to 0.5
-    quantile    share of poses, and of pairs, that is to be served, 0.5 to 1
-    Errors: abut.Error where no pose in collision is found.
+    smoothing  coefficients that differ from those fitted for pairs of edges
+    poses      1 to 65,536
+    depth      largest overlap, as a share of the smaller body's diagonal, 1e-4 to 0.5
+    quantile   share of poses, and of pairs, that must be covered, 0.5 to 1
+    Errors: abut.Error if no pose in collision is found.
     """
     if poses < 1 or not depth > 0.0 or not quantile > 0.0:
         raise ValueError(f"poses is {poses!r}, depth {depth!r} and quantile {quantile!r}: all are above 0")

@@ -1,6 +1,6 @@
-"""Collision in time as JAX primitives: what abut.jax.ccd and abut.jax.ccd_queries call.
+"""Collision in time as JAX primitives, for abut.jax.ccd and abut.jax.ccd_queries.
 
-Operands are four poses; or vertices at both ends and what is given beside them.
+Operands are four poses; or vertices at both ends and the arrays of settings.
 """
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ BY_VERTICES = "times of impact have derivatives by x0 and x1 alone, not by setti
 
 
 class Ccd(NamedTuple):
-    """How far pairs of meshes may go, of leading axes (...). toi alone has derivatives; the others count as constants.
+    """Safe times of pairs of meshes, of leading axes (...). Only toi has derivatives; the other members count as constants.
 
-    toi      (...) the largest time that is safe, 0 to 1
-    status   (...) uint8, abut.CcdStatus
-    kind     (...) int32, abut.CcdFeature of the first pair of features to touch
-    feature1, feature2   (...) uint32, which vertex, triangle or edge of each mesh
-    p1, p2   (..., 3) nearest points of these at toi, in the world [m]
-    n        (..., 3) unit, out of mesh 2; 0 where all are free
+    toi     (...) the largest safe time, 0 to 1
+    status  (...) uint8, abut.CcdStatus
+    kind    (...) int32, abut.CcdFeature of the first pair of features to touch
+    feature1, feature2  (...) uint32, index of the vertex, triangle or edge of each mesh
+    p1, p2  (..., 3) nearest points of these at toi, in the world [m]
+    n       (..., 3) unit, out of mesh 2; 0 if all are free
     """
 
     toi: jax.Array
@@ -46,12 +46,12 @@ class Ccd(NamedTuple):
 
 
 class CcdQueries(NamedTuple):
-    """How far pairs of features may go, of leading axes (...). toi alone has derivatives; the others count as constants.
+    """Safe times of pairs of features, of leading axes (...). Only toi has derivatives; the other members count as constants.
 
-    toi      (...) time of impact, 0 to `end`
-    status   (...) uint8, abut.CcdStatus
-    n        (..., 3) unit, along the gap at toi, from the second feature to the first
-    d0       (...) certified lower bound of the distance at time 0 [m]
+    toi     (...) time of impact, 0 to `end`
+    status  (...) uint8, abut.CcdStatus
+    n       (..., 3) unit, along the gap at toi, from the second feature to the first
+    d0      (...) certified lower bound of the distance at time 0 [m]
     """
 
     toi: jax.Array
@@ -63,7 +63,7 @@ class CcdQueries(NamedTuple):
 # ---- derivatives ----
 
 def _rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
-    """The tangent of toi is a sum of gradients times tangents, whose transposes JAX makes itself."""
+    """Makes the rule of a tangent of toi, a sum of gradients times tangents. JAX itself makes its transposes."""
     call = plan.call + "_gradient"
     if any(name + "_gradient" not in CALLS[call].outputs for name in dx):
         raise NotImplementedError(BY_VERTICES)
@@ -78,10 +78,10 @@ for _call in ("ccd", "ccd_queries"):
     make(_call + "_gradient", of_constant(NO_SECOND))
 
 
-# ---- what is called ----
+# ---- public functions ----
 
 def _together(arrays: Mapping[str, Any], tails: Sequence[int]) -> list[jax.Array]:
-    """Arrays of one batch, with all its leading axes."""
+    """Broadcasts arrays of one batch to all its leading axes."""
     lead = _ccd.common_lead(arrays, tails)
     return [jnp.broadcast_to(a, lead + a.shape[a.ndim - tail:]) for a, tail in zip(arrays.values(), tails)]
 
@@ -94,15 +94,15 @@ def _answers(call: str, subject: Subject, given: Given, names: Sequence[str]) ->
 def ccd(pair: Meshes, from1: Any, to1: Any, from2: Any, to2: Any, *, motion: str = "linear",
         center1: Any = (0.0, 0.0, 0.0), center2: Any = (0.0, 0.0, 0.0), separation: float = 0.0, keep: float = 0.0,
         tolerance: float = 0.0, iterations: int = 0) -> Ccd:
-    """How far two meshes may go from one pose to another before they touch, at many poses, as abut.ccd has it.
+    """Computes how far two meshes may move from one pose to another before they touch, at many poses, as abut.ccd.
 
-    pair            an abut.Pair, or two abut.CcdMesh of one context
-    from1, to1, from2, to2   (..., 6) twists, (..., 7) positions and quaternions, or (..., 4, 4) matrices of both meshes at
-                    times 0 and 1; None is the identity; leading axes are broadcast, and are those of the answer
-    motion, center1, center2, separation, keep, tolerance, iterations   as of abut.ccd
-    toi is differentiable once, in both modes, by the poses' own numbers, at a fixed distance: what `keep` takes from the
-    poses at time 0 counts as constant. Derivatives are 0 but for a HIT that is not ROUGH (abut.ccd_gradient tells).
-    Errors: ValueError for shapes of arrays, dtypes and words, while tracing; the library's own come out of the program.
+    pair  an abut.Pair, or two abut.CcdMesh of one context
+    from1, to1, from2, to2  (..., 6) twists, (..., 7) positions and quaternions, or (..., 4, 4) matrices of both meshes at times 0
+          and 1; None is the identity. Leading axes are broadcast, and are those of the result
+    motion, center1, center2, separation, keep, tolerance, iterations  as in abut.ccd toi has first derivatives, in both modes,
+    by the poses' own numbers, at a fixed distance: the distance that `keep` derives from the poses at time 0 counts as
+    constant. Derivatives are 0 except for a HIT that is not ROUGH (see abut.ccd_gradient).
+    Errors: ValueError for shapes of arrays, dtypes and words, while tracing; the program raises the library's own errors.
     """
     meshes = meshes_of(pair)
     dtype = meshes[0].context.dtype
@@ -119,17 +119,18 @@ def ccd_queries(kind: str, x0: Any, x1: Any, *, separation: Any = 0.0, keep: Any
                 end: Any = 1.0, error: Any = 0.0, relative_error: Any = 0.0, method: str = "certified",
                 iterations: int = 0, x0_low: Any = None, x1_low: Any = None, plain: bool = False,
                 context: Context | None = None) -> CcdQueries:
-    """Up to which time two features stay apart while their vertices go straight, as abut.ccd_queries has it.
+    """Computes the time up to which two features stay apart while their vertices move on straight lines, as abut.ccd_queries.
 
-    kind            "pp", "pe", "pt" or "ee", or their words
-    x0, x1          (..., V, 3) vertices at times 0 and 1 [m]; leading axes, also those of settings, are broadcast, and
-                    are those of the answer
-    separation, keep, tolerance, end, error, relative_error   numbers, or (...) arrays
-    method, iterations, x0_low, x1_low, plain, context   as of abut.ccd_queries
-    toi is differentiable once, in both modes, by x0 and x1 alone, at a fixed distance: what `keep` takes from the vertices
-    at time 0 counts as constant. Derivatives are 0 but for a HIT that is not ROUGH (abut.ccd_queries_gradient tells).
-    Errors: ValueError for shapes of arrays, dtypes and words, while tracing; NotImplementedError for derivatives by
-    others; the library's own come out of the program.
+    kind    "pp", "pe", "pt" or "ee", or their words
+    x0, x1  (..., V, 3) vertices at times 0 and 1 [m]; leading axes, also those of settings, are broadcast, and are those of the
+            result
+    separation, keep, tolerance, end, error, relative_error  numbers, or (...) arrays
+    method, iterations, x0_low, x1_low, plain, context  as in abut.ccd_queries
+    toi has first derivatives, in both modes, only by x0 and x1, at a fixed distance: the distance that `keep` derives from the
+    vertices at time 0 counts as constant. Derivatives are 0 except for a HIT that is not ROUGH (see
+    abut.ccd_queries_gradient).
+    Errors: ValueError for shapes of arrays, dtypes and words, while tracing; NotImplementedError for derivatives by other
+    arguments; the program raises the library's own errors.
     """
     chosen = default_context() if context is None else context
     check_precision(chosen.dtype)

@@ -1,6 +1,6 @@
-"""Closest points of convex shapes as JAX primitives: what abut.jax.closest calls.
+"""Closest points of convex shapes as JAX primitives, for abut.jax.closest.
 
-Of tangents of the poses' own numbers twists of both bodies are made, along which derivatives are taken.
+Tangents of the poses' own numbers are converted to twists of both bodies, along which derivatives are taken.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_SECOND = "closest points have first derivatives, and no second ones"
 
 
 class Closest(NamedTuple):
-    """Closest points of leading axes (...).
+    """Closest points of two shapes, of leading axes (...).
 
     d       (...) signed distance [m]
     n       (..., 3) unit normal in the world, from shape 1 to shape 2
@@ -38,7 +38,7 @@ class Closest(NamedTuple):
 # ---- derivatives ----
 
 def _world_twists(pose: jax.Array, tangent: Any) -> jax.Array:
-    """World twists (..., 6) that tangents of a pose's own numbers make; 0 of a pose that is not one."""
+    """Returns the world twists (..., 6) of tangents of a pose's own numbers; 0 for an invalid pose."""
     if tangent is None:
         return jnp.zeros((*pose.shape[:-1], 6), pose.dtype)
     width = pose.shape[-1]
@@ -56,7 +56,7 @@ def _world_twists(pose: jax.Array, tangent: Any) -> jax.Array:
 
 
 def _twists(x: Given, dx: Given) -> Given:
-    """Tangents of both poses as one of twists."""
+    """Returns tangents of both poses as one array of twists."""
     return {"twists_tangent": jnp.concatenate([_world_twists(x[name], dx.get(name)) for name in ("pose1", "pose2")], -1)
             } if dx else {}
 
@@ -64,10 +64,10 @@ def _twists(x: Given, dx: Given) -> Given:
 by_derivatives("closest", NO_SECOND, _twists)
 
 
-# ---- what is called ----
+# ---- public functions ----
 
 def _row(row: Any, lead: tuple[int, ...], count: int, shift: int, name: str) -> jax.Array:
-    """Rows in the list of all shapes; of what names none a number that the library refuses."""
+    """Returns rows in the list of all shapes; a row without a shape gets a number that the library refuses."""
     which = jnp.asarray(0 if row is None else row)
     if which.dtype.kind not in "iu":
         raise ValueError(f"{name} holds {which.dtype.name}, not whole numbers")
@@ -84,19 +84,19 @@ def _row(row: Any, lead: tuple[int, ...], count: int, shift: int, name: str) -> 
 
 def closest(shape1: Shapes, shape2: Shapes, pose1: Any, pose2: Any, method: str = "gumbel", *, one: Any = None,
             two: Any = None, **options: Any) -> Closest:
-    """Signed distance, normal and closest points of two convex shapes at many poses, as abut.closest has them.
+    """Computes the signed distance, normal and closest points of two convex shapes at many poses, as abut.closest.
 
-    shape1, shape2   a Shape each; or several of one context, of which `one` and `two` say which each pose's is
-    pose1, pose2     (..., 6) twists, (..., 7) positions and quaternions, or (..., 4, 4) matrices; None is the
-                     identity; leading axes are broadcast, and are those of the answer
-    method           of the derivatives: "exact", "gumbel", "gaussian", "zeroth" or "finite"; what is computed is never
-                     smoothed
-    one, two         (...) whole numbers: rows of shape1 and of shape2 where these are lists
-    options          of the query: cutoff, tolerance, iterations_most, corners_most as of abut.closest; of the
-                     derivatives: temperature, level, epsilon, samples, seed, first, ridge as of abut.closest_jacobian
-    Differentiable once, in both modes, by the poses' own numbers. A pose that is not finite gives zeros, as do its
-    gradients. Errors: ValueError for shapes of arrays and dtypes, while tracing; the library's own come out of the
-    program, and so does a traced row without a shape.
+    shape1, shape2  a Shape each; or several of one context, with `one` and `two` as the number of each pose's shape
+    pose1, pose2    (..., 6) twists, (..., 7) positions and quaternions, or (..., 4, 4) matrices; None is the identity. Leading
+                    axes are broadcast, and are those of the result
+    method          of the derivatives: "exact", "gumbel", "gaussian", "zeroth" or "finite"; the result itself is never smoothed
+    one, two        (...) whole numbers: rows of shape1 and of shape2 if these are lists
+    options         of the query: cutoff, tolerance, iterations_most, corners_most as in abut.closest; of the derivatives:
+                    temperature, level, epsilon, samples, seed, first, ridge as in abut.closest_jacobian
+    The function has first derivatives, in both modes, by the poses' own numbers. A pose that is not finite gives zeros, also
+    in its gradients.
+    Errors: ValueError for shapes of arrays and dtypes, while tracing; the program raises the library's own errors, also for a
+    traced row without a shape.
     """
     context = context_of(shape1, shape2)
     check_rows(shape1, one, 0)

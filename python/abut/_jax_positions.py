@@ -1,4 +1,4 @@
-"""Poses of links and distances of pairs as JAX primitives: what abut.jax.poses and abut.jax.distances call."""
+"""Poses of links and distances of pairs as JAX primitives, for abut.jax.poses and abut.jax.distances."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -26,18 +26,19 @@ def _made(call: str, subject: OfPositions, q: Any, output: str) -> jax.Array:
 
 
 def poses(scene: Scene, q: Any) -> jax.Array:
-    """Poses (..., links, 7) of all links, as abut.Scene.poses has them, of an array q (..., nq) of JAX.
+    """Computes poses (..., links, 7) of all links, as abut.Scene.poses, for an array q (..., nq) of JAX.
 
-    Differentiable once, in both modes, by the numbers of q; of a quaternion's tangent and gradient only what is orthogonal
-    to it. Errors: ValueError for shapes and dtypes, while tracing; the library's own come out of the program.
+    The function has first derivatives, in both modes, by the numbers of q. Only the part of a quaternion's tangent and
+    gradient that is orthogonal to the quaternion counts. Errors: ValueError for shapes and dtypes, while tracing; the program
+    raises the library's own errors.
     """
     return _made("poses", OfPositions(scene), q, "poses")
 
 
 def distances(scene: Scene, q: Any, pairs: Sequence[WorldPair] | None = None, *, smooth: bool = True,
               temperature: float = 0.0) -> jax.Array:
-    """Signed distances (..., pairs), as abut.Scene.distances has them with the same words, of an array q (..., nq) of JAX.
+    """Computes signed distances (..., pairs), as abut.Scene.distances with the same arguments, for an array q (..., nq) of JAX.
 
-    Differentiable as poses are.
+    Derivatives are as for poses.
     """
     return _made("distances", scene._select(pairs, smooth, temperature), q, "d")

@@ -1,6 +1,6 @@
-"""Contacts and reductions by shapes for JAX: what abut.jax calls where shape1 or shape2 is given.
+"""Contacts and reductions by shapes for JAX, which abut.jax calls if shape1 or shape2 is given.
 
-Bodies are made of arrays on the host, so that calls go through Python (jax.pure_callback) on every device.
+Bodies are made from arrays on the host, so that calls are made through Python (jax.pure_callback) on every device.
 """
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _forward(plan: _varied.Plan, pose1: Any, pose2: Any, *numbers: Any) -> tuple
 
 def _rule_forward(plan: _varied.Plan, *t: Any) -> Any:
     values = [x.value for x in t]
-    # What is differentiated, so that no other derivative is computed: told by a structure without arrays, which
-    # tracing leaves as it is.
+    # The differentiated arguments, so that no other derivative is computed. They are passed by a structure without arrays, which
+    # tracing leaves unchanged.
     return _forward(plan, *values), (values, tuple(() if x.perturbed else None for x in t))
 
 
@@ -72,7 +72,7 @@ _shapes.defvjp(_rule_forward, _rule_backward, symbolic_zeros=True)
 def shaped(pair: Any, pose1: Any, pose2: Any, shapes: tuple[Any, Any], index: Any, *, kind: str | None = None,
            want: Sequence[str] = (), nearest: bool = False, follow: bool = False
            ) -> tuple[_varied.Plan, tuple[Any, ...]]:
-    """The plan of a call and what it gives."""
+    """Returns the plan of a call and its results."""
     dtype = getattr(pair, "dtype", np.dtype(np.float32))
     plan, given = _varied.plan_of(pair, shapes, index, kind, want, nearest, follow,
                                   lambda value, name: tuple(real_of(value, dtype, name).shape))

@@ -1,5 +1,4 @@
-"""Steps of worlds, and what contacts push with in them, as JAX primitives: what abut.jax.step, rollout and contact_forces
-call."""
+"""Steps of worlds, and their contact forces, as JAX primitives, for abut.jax.step, rollout and contact_forces."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -18,13 +17,13 @@ NO_SECOND = "steps of worlds have first derivatives, and no second ones"
 
 
 def _check_tangents(plan: Plan) -> None:
-    """Gradients are transposed tangents, so that tangents along springs are traced, and never computed."""
+    """Refuses tangents along springs when they are computed. Gradients are transposed tangents, so these are traced."""
     if "springs_tangent" in plan.inputs:
         raise NotImplementedError(NO_TANGENTS)
 
 
 def _refuse_tangents(plan: Plan) -> NoReturn:
-    """Gradients of forces are transposed tangents, which are traced, and never computed."""
+    """Refuses tangents of forces when they are computed. Gradients of forces are transposed tangents, so these are traced."""
     raise NotImplementedError(NO_FORCE_TANGENTS)
 
 
@@ -32,17 +31,18 @@ by_derivatives("steps", NO_SECOND, check=_check_tangents)
 by_derivatives("forces", "forces of contacts have first derivatives, and no second ones", check=_refuse_tangents)
 
 
-# ---- what is called ----
+# ---- public functions ----
 
 def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w: Any = None,
          steps: int | None = None, record: int = 0, mass_scale: Any = None, friction: Any = None,
          stiffness: Any = None, gravity: Any = None, springs: Any = None) -> Step:
-    """Worlds after `steps` steps, as abut.Scene.step has them, with the same words and arrays of JAX.
+    """Steps worlds `steps` times, as abut.Scene.step, with the same arguments and arrays of JAX.
 
-    Differentiable once, in both modes, by q, v, u or controls, mass_scale, friction, stiffness and
-    gravity, in reverse mode also by springs; w, in and out, counts as constant. Derivatives of and by q are by its numbers; of a
-    quaternion's tangent and gradient only what is orthogonal to it. `iterations` is None. Errors: ValueError for shapes and dtypes, while tracing; the library's own
-    come out of the program. What becomes of a world is told by its status.
+    The function has first derivatives, in both modes, by q, v, u or controls, mass_scale, friction, stiffness and gravity, and
+    in reverse mode also by springs. w counts as constant, as input and as output. Derivatives of and by q are by its numbers;
+    only the part of a quaternion's tangent and gradient that is orthogonal to the quaternion counts. `iterations` is None. A
+    failure of a single world sets its status and is not an error.
+    Errors: ValueError for shapes and dtypes, while tracing; the program raises the library's own errors.
     """
     given = {"q": q, "v": v, "w": w, "u": u, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
              "gravity": gravity, "springs": springs}
@@ -56,11 +56,12 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
 def contact_forces(scene: Scene, q: Any, v: Any, u: Any = None, pairs: Sequence[WorldPair] | None = None, *,
                    threshold: float = 0.0, w: Any = None, mass_scale: Any = None, friction: Any = None, stiffness: Any = None,
                    gravity: Any = None, springs: Any = None) -> Forces:
-    """What contacts push with, as abut.Scene.contact_forces has it, with the same words and arrays of JAX.
+    """Computes contact forces, as abut.Scene.contact_forces, with the same arguments and arrays of JAX.
 
-    `link` and `pair` are differentiable once, in reverse mode and with soft contacts, by q, v, u, mass_scale, friction, stiffness
-    and gravity; w counts as constant. With other contact laws a gradient fails with the library's text. Derivatives by q are by
-    its numbers. Errors: ValueError for shapes and dtypes, while tracing; the library's own come out of the program.
+    `link` and `pair` have first derivatives, in reverse mode and with soft contacts, by q, v, u, mass_scale, friction,
+    stiffness and gravity; w counts as constant. With other contact laws a gradient fails with the library's text. Derivatives
+    by q are by its numbers.
+    Errors: ValueError for shapes and dtypes, while tracing; the program raises the library's own errors.
     """
     given = {"q": q, "v": v, "w": w, "u": u, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
              "gravity": gravity, "springs": springs}
@@ -73,10 +74,10 @@ def contact_forces(scene: Scene, q: Any, v: Any, u: Any = None, pairs: Sequence[
 
 def rollout(scene: Scene, q: Any, v: Any, controls: Any = None, *, steps: int | None = None,
             record: int = 1, **options: Any) -> Step:
-    """Many steps as one function, whose derivative keeps few states and makes the others anew.
+    """Computes many steps as one function. Its derivative stores few states and computes the others anew.
 
-    controls  (..., steps, nu), those of every step; or `u` among the options, held over `steps`
-    record    keep every so many steps' state in q_record (..., K, nq) and v_record (..., K, nv)
-    options   as of step
+    controls  (..., steps, nu), controls of every step; or `u` among the options, for all `steps`
+    record    number of steps after which a state is recorded in q_record (..., K, nq) and v_record (..., K, nv)
+    options   as in step
     """
     return step(scene, q, v, controls=controls, steps=steps, record=record, **options)

@@ -1,4 +1,4 @@
-"""Boxed linear complementarity problems: what hard contacts ask for at each step."""
+"""Boxed linear complementarity problems, as each step with hard contacts needs them."""
 from __future__ import annotations
 
 import enum
@@ -12,7 +12,7 @@ from abut._native import check, ffi, lib
 
 
 class LcpClass(enum.IntEnum):
-    """Of a row: f = 0, w = 0, f at its upper or its lower bound, or at a bound with w = 0."""
+    """Class of a row: f = 0, w = 0, f at its upper or its lower bound, or at a bound with w = 0."""
 
     SEPARATING = 0
     CLAMPING = 1
@@ -22,7 +22,7 @@ class LcpClass(enum.IntEnum):
 
 
 class LcpEnd(enum.IntEnum):
-    """How a problem was solved; SQUEEZED has no solution, FAILED was not solved, BAD is not finite."""
+    """How a problem was solved. SQUEEZED has no solution, FAILED was not solved, BAD is not finite."""
 
     WARM = 0
     PIVOTED = 1
@@ -36,10 +36,10 @@ LcpClass.__module__ = LcpEnd.__module__ = "abut"
 
 
 class Lcp(NamedTuple):
-    """Answers of problems, of leading axes (...) and m rows.
+    """Solutions of boxed linear complementarity problems, of leading axes (...) and m rows.
 
     f, w      (..., m)
-    classes   (..., m) int32, LcpClass; a guess for problems like these
+    classes   (..., m) int32, LcpClass; a guess for similar problems
     how       (...) uint32, LcpEnd
     residual  (...) in w's unit
     """
@@ -62,16 +62,16 @@ def _whole(value: Any, shape: tuple[int, ...], name: str, least: int, most: int)
 
 def solve_lcp(A: Any, b: Any, parent: Any, *, mu: Any = None, box: Any = None, guess: Any = None,
               context: Context | None = None) -> Lcp:
-    """Solves w = A f + b, where rows of parent -1 have f >= 0, w >= 0 and f w = 0, others |f| <= mu f[parent] +
-    box with w pushing back at the bounds; parent -2 is bounded by box alone.
+    """Solves boxed linear complementarity problems w = A f + b. Rows of parent -1 have f >= 0, w >= 0 and f w = 0. Other rows
+    have |f| <= mu f[parent] + box, with w pushing back at the bounds. Rows of parent -2 are bounded only by box.
 
-    A       (..., m, m) symmetric, positive semidefinite
-    b       (..., m)
-    parent  (m) whole, of all problems alike
-    mu, box (..., m) from 0; None: 0
-    guess   (..., m) LcpClass of each row to begin with, such as the last answer's; None: none
-    Of several answers it is one in which redundant rows share. Errors: ValueError for shapes and dtypes;
-    abut.Error. What becomes of a problem is told by `how`.
+    A        (..., m, m) symmetric, positive semidefinite
+    b        (..., m)
+    parent   (m) whole numbers, the same for all problems
+    mu, box  (..., m) from 0; None: 0
+    guess    (..., m) LcpClass of each row to start from, such as those of the last solution; None: none
+    If there are several solutions, redundant rows share the force. Errors: ValueError for shapes and dtypes; abut.Error. `how`
+    reports the result of each problem.
     """
     chosen = context or default_context()
     matrix = real_array(A, chosen.dtype, "A")

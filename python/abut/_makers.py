@@ -1,6 +1,6 @@
 """The methods of Context that make bodies, pairs and scenes.
 
-Bodies, pairs and scenes import Context, so that it has these methods from here, at the end.
+Modules of bodies, pairs and scenes import Context. The methods are therefore added to Context here, at the end.
 """
 from __future__ import annotations
 
@@ -56,14 +56,12 @@ def _of_field(context: Context, field: Any, name: str) -> Body:
 
 def load(self: Context, path: str | os.PathLike[str], *, cells: int = 0, vertices: int | str = 0,
          tolerance: float = 0.0, scale: float = 1.0, cache: bool = True) -> Body:
-    """A body of a file: NAME.body.json, or a bare mesh, of a format that docs/bodies.md
-    lists.
+    """Loads a body from a file: NAME.body.json, or a bare mesh in a format that docs/bodies.md lists.
 
-    Of a bare mesh a field is made: cells along its longest side, the number of vertices
-    that make contacts (or "all"), the tolerance as a share of the diagonal, scale the file's
-    unit of length [m]; 0 takes the library's. It is kept on disk unless cache is False. What
-    is suspicious about the mesh is warned about, and a body file whose mesh is not where
-    its field is. Errors: abut.Error with file, line, cause.
+    For a bare mesh a field is made. The options are: `cells` along its longest side, the number of vertices that make contacts
+    (or "all"), the tolerance as a share of the diagonal, and `scale`, the file's unit of length [m]; 0 takes the library's
+    default. The field is kept on disk unless cache is False. Warns of suspicious meshes, and of a body file whose mesh is far
+    from its field. Errors: abut.Error with file, line, cause.
     """
     if hasattr(path, "vertices") and hasattr(path, "faces"):
         raise TypeError(f"load takes a path, not a {type(path).__name__}: abut.body(mesh.vertices, mesh.faces) makes a body of a mesh")
@@ -84,7 +82,7 @@ def load(self: Context, path: str | os.PathLike[str], *, cells: int = 0, vertice
 
 
 def _around(s: ShapeNumbers) -> np.ndarray[Any, Any]:
-    """Points (..., 3) around a body's primitives, which say how large it is."""
+    """Returns points (..., 3) around a body's primitives, which show its size."""
     signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
     corners = s.position[:, None] + turned(s.rotation[:, None], signs * s.axes[:, None])
     ends = s.core_half + s.core_radius[:, None]
@@ -96,7 +94,7 @@ def _around(s: ShapeNumbers) -> np.ndarray[Any, Any]:
 
 
 def _with_contact_mesh(context: Context, s: ShapeNumbers, vertices: int) -> ShapeNumbers:
-    """The same with a contact mesh on the surface of its field."""
+    """Adds a contact mesh on the surface of a body's field to its numbers."""
     bare_of = dataclasses.replace(s, vertices=_around(s), feature_vertices=None, feature_edges=None, cones="mesh")
     with Body(context, create(context, bare_of)) as bare:
         mesh = contact_mesh(bare, vertices)
@@ -115,37 +113,39 @@ def body(self: Context, vertices: Any = None, faces: Any = None, *, edges: Any =
          union: float | None = None, feature_vertices: Any = None, feature_edges: Any = None, sharp: float | None = None,
          cones: str | None = None, vertex_cones: Any = None, edge_cones: Any = None, edge_cone_ends: Any = None,
          cells: int = 0, vertices_kept: int | str = 0, tolerance: float = 0.0) -> Body:
-    """A body of arrays: of the ShapeNumbers of another; of a mesh and primitives; of a mesh alone, of which a field
-    is made as of a bare mesh's file; or of primitives alone, on whose field a contact mesh is made.
+    """Makes a body from arrays. The arrays are the ShapeNumbers of another body, or a mesh and primitives. A mesh without
+    primitives gets a field, as a bare mesh's file does. Primitives without a mesh get a contact mesh on the surface of their
+    field.
 
-    vertices       (V, 3) [m] of the mesh that makes contacts; ShapeNumbers, and nothing else; or how many vertices
-                   the contact mesh is to have, of which None makes 300
-    faces          (F, 3) or a sequence of polygons, indices from 0; None: those of a lone polyhedron's planes, else none
-    edges          (E, 2) beside those of faces
-    axes           (B, 3) half lengths of superquadrics [m], in [1e-6, 1e6]; (3,) of one
-    exponents      (B, 2) along z, then around z, in (0, 2]: 1, 1 an ellipsoid, 0.1, 0.1 nearly a box
-    position       (B, 3) [m]; None: the origin. A row alone is that of all, here and below
-    rotation       (B, 4) quaternions w, x, y, z, normalised on reading; None: as the body's axes
-    plane_normals, plane_points   of each polyhedron (N, 3): outward normals, normalised on reading, and points of
-                   its planes [m]; an array alone is that of one polyhedron, here and below
-    cloud_points, cloud_normals, cloud_widths   of each oriented point cloud (M, 3) [m], (M, 3), (M) [m]
-    grid_coefficients   of each grid (nx, ny, nz) of a cubic B-spline [m], above 0 in the outer four layers
-    grid_origin, grid_spacing   (G, 3) and (G) [m], where node 0 0 0 is, and how far it is to the next
-    core_half      (C, 3) half lengths of cores [m]; of discs radius, half length, and a number that is not read
-    core_radius    (C) by which they are grown [m]
-    core_position, core_rotation   (C, 3) [m] and (C, 4), as those of superquadrics
-    core_kind      "box" or "disc" of all, or of each; None: boxes
-    operation      "add" or "subtract" of all, or of each primitive: superquadrics, then polyhedra, clouds, grids, cores
-    union          temperature that the primitives were fitted with [m]; None: none is known
-    feature_vertices   (N, 4) place and radius [m] of the vertices that touch other fields; None: those of the mesh
-    feature_edges  (E, 3) of the edges between these: two indices and the radius [m]; (E, 9) with the centre and the axis
-                   of arcs, right-handed from the first vertex to the second; the axis of a straight edge is 0
+    vertices       (V, 3) [m] of the mesh that makes contacts; or ShapeNumbers, and nothing else; or the number of vertices of a
+                   contact mesh, for which None takes 300
+    faces          (F, 3) or a sequence of polygons, indices from 0; None: the faces on the planes of a single polyhedron, else
+                   none
+    edges          (E, 2) in addition to those of faces
+    axes           (B, 3) half lengths of superquadrics [m], in [1e-6, 1e6]; (3,) for one
+    exponents      (B, 2) along z, then around z, in (0, 2]: 1, 1 is an ellipsoid, 0.1, 0.1 nearly a box
+    position       (B, 3) [m]; None: the origin. A single row is for all, here and below
+    rotation       (B, 4) quaternions w, x, y, z, normalised when read; None: the body's axes
+    plane_normals, plane_points  of each polyhedron (N, 3): outward normals, normalised when read, and points of its planes [m]; a
+                   single array is for one polyhedron, here and below
+    cloud_points, cloud_normals, cloud_widths  of each oriented point cloud (M, 3) [m], (M, 3), (M) [m]
+    grid_coefficients  of each grid (nx, ny, nz) of a cubic B-spline [m], above 0 in the outer four layers
+    grid_origin, grid_spacing  (G, 3) and (G) [m], position of node 0 0 0, and distance to the next node
+    core_half      (C, 3) half lengths of cores [m]; for discs radius, half length, and a number that is not read
+    core_radius    (C) distance by which cores are grown [m]
+    core_position, core_rotation  (C, 3) [m] and (C, 4), as for superquadrics
+    core_kind      "box" or "disc" for all, or for each; None: boxes
+    operation      "add" or "subtract" for all, or for each primitive: superquadrics, then polyhedra, clouds, grids, cores
+    union          temperature with which the primitives were fitted [m]; None: unknown
+    feature_vertices  (N, 4) position and radius [m] of the vertices that are tested against other fields; None: those of the mesh
+    feature_edges  (E, 3) edges between these vertices: two indices and the radius [m]; or (E, 9) with the centre and the axis of
+                   arcs, right-handed from the first vertex to the second; the axis of a straight edge is 0
     sharp          angle between two faces' normals above which their edge is a feature [degrees]; None: 20
-    cones          normal cones of features: "mesh", "given" or "none"; None: given where they are, else of the mesh
-    vertex_cones, edge_cones   (N, 4) and (E, 4) axis and half angle [degrees]; edge_cone_ends (E, 2) the vertices of
-                   these edges, None: of feature_edges
-    cells, vertices_kept, tolerance   of a mesh alone: those of `load`
-    Errors: ValueError for shapes and what does not go together; abut.Error for numbers out of range, by the
+    cones          normal cones of features: "mesh", "given" or "none"; None: given if there are any, else of the mesh
+    vertex_cones, edge_cones  (N, 4) and (E, 4) axis and half angle [degrees]; edge_cone_ends (E, 2) the vertices of these edges,
+                   None: of feature_edges
+    cells, vertices_kept, tolerance  for a mesh without primitives: those of `load`
+    Errors: ValueError for shapes and for arguments that cannot be combined; abut.Error for numbers out of range, with the
     primitive's number.
     """
     given = {"edges": edges, "axes": axes, "exponents": exponents, "position": position, "rotation": rotation,
@@ -181,13 +181,13 @@ def body(self: Context, vertices: Any = None, faces: Any = None, *, edges: Any =
 
 
 def height_field(self: Context, heights: Any, size: Sequence[float], base: float, *, step: int = 0) -> Body:
-    """A body of ground below z = h(x, y), with walls and a base: docs/primitives.md, Height fields.
+    """Makes a body of ground below z = h(x, y), with walls and a base: docs/primitives.md, Height fields.
 
-    heights (rows, columns) [m], the first row at y = -size[1], the first column at x = -size[0]
-    size    half lengths along x and y [m]
-    base    how far below z = 0 it ends [m]; all heights lie above -base
-    step    every how many nodes it has a contact vertex; 0: as few as make 2,048 or less
-    Errors: ValueError of shapes; abut.Error of what is out of range, with its row and column.
+    heights  (rows, columns) [m], the first row at y = -size[1], the first column at x = -size[0]
+    size     half lengths along x and y [m]
+    base     depth of the base below z = 0 [m]; all heights are above -base
+    step     spacing of contact vertices, in nodes; 0: the smallest that gives at most 2,048 vertices
+    Errors: ValueError for shapes; abut.Error for a number out of range, with its row and column.
     """
     rows = np.ascontiguousarray(heights, np.float64)
     if rows.ndim != 2:
@@ -210,13 +210,13 @@ def height_field(self: Context, heights: Any, size: Sequence[float], base: float
 
 
 def pair(self: Context, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> Pair:
-    """The same as abut.Pair."""
+    """Makes a pair of two bodies, as abut.Pair does."""
     return Pair(a, b, smoothing)
 
 
 def scene(self: Context, path: str | os.PathLike[str], *, contact_model: str | None = None,
           progress: Progress = None) -> Scene:
-    """The same as abut.Scene on this context."""
+    """Loads a scene into this context, as abut.Scene does."""
     return Scene(path, self, contact_model=contact_model, progress=progress)
 
 

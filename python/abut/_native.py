@@ -1,4 +1,4 @@
-"""The C library as cffi sees it, its texts, and its errors as exceptions."""
+"""The C library through cffi, its texts, and its errors as exceptions."""
 from __future__ import annotations
 
 import os
@@ -10,7 +10,7 @@ from abut._abut import ffi, lib
 __all__ = ["Error", "check", "ffi", "lib", "path_of", "text_of"]
 
 
-# What the progress of a batch, of a field, of a decomposition and of a scene is: they ask for signals. And who hears of builds.
+# Progress functions of a batch, of a field, of a decomposition and of a scene, which check for signals; and the function for builds.
 GO_ON: Any = ffi.addressof(lib, "abutpy_go_on")
 FIELD_GOES_ON: Any = ffi.addressof(lib, "abutpy_field_goes_on")
 SCENE_GOES_ON: Any = ffi.addressof(lib, "abutpy_scene_goes_on")
@@ -20,7 +20,7 @@ BUILDS: Any = ffi.addressof(lib, "abutpy_builds")
 class Error(Exception):
     """An error of the C library.
 
-    status  its number, negative: OpenCL's own codes from -1 to -1999, abut's beyond
+    status  its number, negative: OpenCL's own codes from -1 to -1999, abut's below
     name    that number's name, such as "ABUT_ERROR_BODY"
     """
 
@@ -37,12 +37,12 @@ Error.__module__ = "abut"
 
 
 def text_of(characters: Any) -> str:
-    """A text of the library's."""
+    """Returns a text of the library."""
     return str(ffi.string(characters).decode(errors="replace"))
 
 
 def path_of(path: str | os.PathLike[str]) -> bytes:
-    """A path as the library takes it."""
+    """Returns a path in the form of the library."""
     name = os.fsdecode(path)
     if "\0" in name:
         raise ValueError(f"{name!r} is no path")
@@ -58,12 +58,12 @@ def _keep(kind: Any, value: BaseException, trace: Any) -> None:
 
 @ffi.def_extern(error=False, onerror=_keep)  # type: ignore[untyped-decorator]
 def abutpy_check_signals() -> bool:
-    """Asked between chunks. Python runs signals' handlers when it begins a function."""
+    """Called between chunks. Python runs signal handlers when a function begins."""
     return True
 
 
 def check(status: int) -> None:
-    """Raises what a call of the library has failed with."""
+    """Raises the error of a call of the library, if there is one."""
     if status:
         if status == lib.ABUT_ERROR_CANCELLED:
             raised, _pending.raised = getattr(_pending, "raised", None), None

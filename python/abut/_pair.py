@@ -26,8 +26,8 @@ _TAKEN_OUT = ("near", "reach", "ends", "agree")
 
 
 class Layout(NamedTuple):
-    """Where a pair's contact slots are: counts and first slots, of body 1 and of body 2. edge_slots is how many slots edges have:
-    one for each pair of edges, or two for each edge in the other body's field."""
+    """Layout of a pair's contact slots: counts and first slots, of body 1 and of body 2. edge_slots is the number of slots of
+    edges: one for each pair of edges, or two for each edge in the other body's field."""
 
     contacts: int
     vertices: tuple[int, int]
@@ -37,7 +37,7 @@ class Layout(NamedTuple):
     edge_slots: tuple[int, int]
 
 
-Layout.__module__ = "abut"  # where pickles find it
+Layout.__module__ = "abut"  # the place where pickle finds it
 
 
 def _smoothing_fields() -> list[str]:
@@ -80,7 +80,7 @@ def fit(a: Body, b: Body, given: Mapping[str, Any] | None = None) -> Any:
     given = given or {}
     pairs = given.get("edge_contacts") == "pairs"
     check((lib.abut_fit_edge_pairs if pairs else lib.abut_fit_smoothing)(a.handle, b.handle, s))
-    # Cones need both bodies' vertices and edges: without them they go, unless they are asked for.
+    # Cones need both bodies' vertices and edges: without them cones are off, unless they were requested.
     if not all(given.get(name, True) for name in ("edge_edge", "two_sided")):
         for name in ("cone_inner", "cone_outer", "cone_hold", "cone_inset"):
             setattr(s, name, 0.0)
@@ -89,29 +89,28 @@ def fit(a: Body, b: Body, given: Mapping[str, Any] | None = None) -> Any:
 
 
 def fit_smoothing(a: Body, b: Body, edge_contacts: str = "field") -> dict[str, Any]:
-    """Smoothing coefficients that follow the bodies' size, by name (abut_smoothing of the C API,
-    where `union` is `union_`).
+    """Fits smoothing coefficients to the size of two bodies, by name (abut_smoothing of the C API, where `union` is `union_`).
 
-    edge_contacts   "field": edges make contacts with the other body's field, with normal cones;
-                    "pairs": with its edges, as in Beker et al.
+    edge_contacts  "field": edges make contacts with the other body's field, with normal cones; "pairs": with its edges, as in
+                   Beker et al.
     """
     return read_smoothing(fit(a, b, {"edge_contacts": edge_contacts}))
 
 
 def load_smoothing(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Smoothing coefficients of a .json file, by name: all of them, for Pair."""
+    """Loads all smoothing coefficients for a Pair from a .json file, by name."""
     s = ffi.new("abut_smoothing *")
     check(lib.abut_load_smoothing(os.fsencode(path), s))
     return read_smoothing(s)
 
 
-# What a pair is called in compiled programs, which hold numbers alone: never given twice.
+# Number of a pair in compiled programs, which hold only numbers: it is never reused.
 _numbers = itertools.count(1)
 _numbered: weakref.WeakValueDictionary[int, Pair] = weakref.WeakValueDictionary()
 
 
 def pair_of(number: int) -> Pair:
-    """The pair of that number, which a compiled program was made for."""
+    """Returns the pair with the number that a compiled program uses."""
     pair = _numbered.get(int(number))
     if pair is None:
         raise ValueError(f"pair {int(number)}, which this program was compiled for, is gone: keep it "
@@ -120,7 +119,7 @@ def pair_of(number: int) -> Pair:
 
 
 def _warn_of_clearance(body: Body, penetration: float) -> None:
-    """Once a body: its field cannot tell what the pair's contacts are asked for."""
+    """Warns once per body whose field cannot provide the requested contacts of the pair."""
     if body._off and body._off[1] > penetration:
         name, off = body._off
         _drivers.warn(f"{name}: its field is off by up to {off:.2g} m at 95 % of the surface, more than the "
@@ -130,13 +129,12 @@ def _warn_of_clearance(body: Body, penetration: float) -> None:
 
 
 class Pair(Owner):
-    """Two bodies of one context, which may be the same, with their smoothing.
+    """Two bodies of one context with their smoothing. The bodies may be the same.
 
-    smoothing   coefficients that differ from the fitted ones, by name. Afterwards all of them, to
-                be read alone
-    C           contact slots of a pose
-    layout      where which contacts are
-    number      this pair in compiled programs
+    smoothing  coefficients that differ from the fitted ones, by name. As an attribute, all of them, read-only
+    C          number of contact slots of a pose
+    layout     layout of the contact slots
+    number     number of this pair in compiled programs
     """
 
     _destroy = lib.abut_destroy_pair
@@ -170,7 +168,7 @@ class Pair(Owner):
         _numbered[self.number] = self
 
     def ccd_meshes(self) -> tuple[CcdMesh, CcdMesh]:
-        """The bodies' contact meshes as abut.ccd moves them, made when they are first asked for; the pair keeps them."""
+        """The bodies' meshes for abut.ccd, made on first use and kept by the pair."""
         if self.handle is not None and self._ccd_meshes is None:
             one = CcdMesh.of_body(self.bodies[0])
             self._ccd_meshes = (one, one if self.bodies[1] is self.bodies[0] else CcdMesh.of_body(self.bodies[1]))
@@ -179,7 +177,7 @@ class Pair(Owner):
 
     def close(self) -> None:
         super().close()
-        self._ccd_meshes = None  # answers and programs may still be of them
+        self._ccd_meshes = None  # results and programs may still refer to it
         self._varied = None
 
     def __repr__(self) -> str:
@@ -188,12 +186,12 @@ class Pair(Owner):
 
 def anneal(a: Body, b: Body, coarse: float, fine: float, stages: int = 5,
            smoothing: Mapping[str, Any] | None = None) -> list[Pair]:
-    """Pairs of the same two bodies with coarse to fine contacts, for a descent that takes one pair after the other.
+    """Makes pairs of the same two bodies with coarse to fine contacts, for a descent that uses one pair after the other.
 
-    coarse, fine   `penetration` of the first and of the last pair [m]; each stage divides it by the same number
-    stages         how many pairs, at least 2
-    smoothing      as of Pair, without "penetration". Lengths that a fit takes from the penetration follow it, unless they are
-                   stated here: neighbour, inset, part, gain and cone_inset
+    coarse, fine  `penetration` of the first and of the last pair [m]; each stage divides it by the same number
+    stages        number of pairs, at least 2
+    smoothing     as for Pair, without "penetration". Lengths that a fit derives from the penetration change with it, unless they
+                  are stated here: neighbour, inset, part, gain and cone_inset
     Errors: ValueError.
     """
     given = dict(smoothing or {})

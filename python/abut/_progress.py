@@ -1,4 +1,4 @@
-"""What takes long, told to the caller's function or as a line on a terminal."""
+"""Progress of long calls, for the caller's function or as a line on a terminal."""
 from __future__ import annotations
 
 import sys
@@ -18,17 +18,17 @@ _AFTER, _EVERY = 1.0, 0.2  # when a line is first shown, and how often another o
 
 
 class Teller:
-    """What a call of the library tells. `handle` is its `user`."""
+    """Progress of one call of the library. `handle` is its `user`."""
 
     def __init__(self, named: Callable[[str], str]) -> None:
         self._named = named
         self.handle: Any = ffi.new_handle(self)
 
     def tell(self, what: str, share: float) -> None:
-        """what   as the library names it; share   of the whole"""
+        """Reports progress. what: by the library's name; share: of the whole."""
 
     def end(self) -> None:
-        """Nothing more will be told for now."""
+        """Ends the report for now."""
 
 
 class _Function(Teller):
@@ -41,7 +41,7 @@ class _Function(Teller):
 
 
 class _Line(Teller):
-    """A line on stderr after a second, which the next one rewrites, and which is removed in the end."""
+    """A line on stderr after a second. The next line replaces it, and the last one is removed at the end."""
 
     def __init__(self, named: Callable[[str], str]) -> None:
         super().__init__(named)
@@ -78,7 +78,7 @@ class _Line(Teller):
 
 
 def teller(progress: Progress, named: Callable[[str], str] = str) -> Teller:
-    """What tells by a caller's `progress`. named   gives what the library names other names"""
+    """Returns the progress object for a caller's `progress`. `named` replaces the library's names."""
     if callable(progress):
         return _Function(progress, named)
     if progress not in (None, False):
@@ -88,14 +88,15 @@ def teller(progress: Progress, named: Callable[[str], str] = str) -> Teller:
 
 @ffi.def_extern(error=False, onerror=_keep)  # type: ignore[untyped-decorator]
 def abutpy_say(user: Any, what: Any, share: float) -> bool:
-    """Of scenes that are loaded. What the caller's function raises ends it, and _native.check raises it anew."""
+    """Reports the progress of scenes that are loaded. An exception in the caller's function ends the loading, and _native.check
+    raises it again."""
     ffi.from_handle(user).tell(text_of(what), share)
     return True
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def abutpy_say_building(user: Any, what: Any, done: bool) -> None:
-    """Of a context's kernels, in a device's own thread."""
+    """Reports the building of a context's kernels, in a device's own thread."""
     told = ffi.from_handle(user)
     told.tell(f"compiling {text_of(what)}, once", float(done))
     if done:

@@ -1,4 +1,4 @@
-"""Bodies of arrays, and the arrays of bodies."""
+"""Conversion of arrays to bodies, and of bodies to arrays."""
 from __future__ import annotations
 
 import dataclasses
@@ -18,7 +18,7 @@ OPERATIONS = ("add", "subtract")
 
 
 def _record(kind: str, size: int) -> np.dtype[Any]:
-    """A C struct of doubles, and of an operation, as NumPy reads rows of it."""
+    """Returns the NumPy dtype of a C struct of doubles, and of an operation."""
     fields = [(name, field.offset, np.dtype((np.float64, (ffi.sizeof(field.type) // 8,))))
               for name, field in ffi.typeof(kind).fields if name != "operation"]
     return np.dtype({"names": [name for name, _, _ in fields] + ["operation"],
@@ -32,8 +32,8 @@ SUPERQUADRIC = _record("abut_superquadric", ffi.sizeof("abut_superquadric"))
 
 @dataclasses.dataclass(eq=False, repr=False)
 class ShapeNumbers:
-    """What a body is made of, in its own frame [m], by the names of ShapeGradients. Lists have an array for each
-    primitive. Arrays are in float64 and may be changed: abut.body(numbers) makes a body of them.
+    """The numbers of a body, in its own frame [m], by the names of ShapeGradients. Lists have an array for each primitive. Arrays
+    are in float64 and may be changed: abut.body(numbers) makes a body from them.
 
     vertices           (V, 3) of the mesh
     faces              (F, 3), or a list of polygons, indices of vertices from 0
@@ -41,11 +41,11 @@ class ShapeNumbers:
     axes               (B, 3) half lengths of the superquadrics, in [1e-6, 1e6]
     exponents          (B, 2) along z, then around z, in (0, 2]
     position           (B, 3)
-    rotation           (B, 4) quaternions w, x, y, z, whose length counts for nothing; `turn` turns them
-    plane_normals      of each polyhedron (N, 3), outward; their length counts for nothing
+    rotation           (B, 4) quaternions w, x, y, z, whose length has no effect; `turn` turns them
+    plane_normals      of each polyhedron (N, 3), outward; their length has no effect
     plane_points       of each polyhedron (N, 3), on its planes
     cloud_points       of each point cloud (M, 3)
-    cloud_normals      of each point cloud (M, 3), outward; their length counts for nothing
+    cloud_normals      of each point cloud (M, 3), outward; their length has no effect
     cloud_widths       of each point cloud (M)
     grid_coefficients  of each grid (nx ny nz), x slowest, and then of the blocks of its levels, (8, 8, 8) each
     grid_sizes         (G, 3) nx, ny, nz
@@ -53,20 +53,21 @@ class ShapeNumbers:
     grid_spacing       (G)
     grid_blocks        of each grid a list of its levels' blocks (n, 3)
     core_kind          of each core "box" or "disc"
-    core_half          (C, 3) half lengths of boxes; of discs radius, half length, 0
+    core_half          (C, 3) half lengths of boxes; for discs radius, half length, 0
     core_radius        (C)
     core_position      (C, 3)
-    core_rotation      (C, 4) quaternions as of superquadrics
+    core_rotation      (C, 4) quaternions as for superquadrics
     operation          of each primitive "add" or "subtract": superquadrics, then polyhedra, clouds, grids, cores
-    union              temperature that the primitives were fitted with; 0: none is known
-    surface            vertices and faces of what collides in time in place of the mesh, or None
-    feature_vertices   (N, 4) place and radius of the stated vertices that touch other fields; None: those of the mesh
-    feature_edges      (E, 9) of the stated edges: two of these vertices, the radius, and the centre and the axis of an arc,
-                       which is right-handed from the first to the second; the axis of a straight edge is 0. None: the mesh's
+    union              temperature with which the primitives were fitted; 0: unknown
+    surface            vertices and faces for collision in time instead of the mesh, or None
+    feature_vertices   (N, 4) position and radius of the stated vertices that are tested against other fields; None: those of the
+                       mesh
+    feature_edges      (E, 9) of the stated edges: two of these vertices, the radius, and the centre and the axis of an arc, which
+                       is right-handed from the first to the second; the axis of a straight edge is 0. None: the mesh's
     sharp              angle between two faces' normals above which their edge is a feature [degrees]
-    cones              where the features' normal cones come from: "mesh", "given" or "none"
+    cones              source of the features' normal cones: "mesh", "given" or "none"
     vertex_cones       (N, 4) axis and half angle [degrees] of given cones, or None
-    edge_cones         (E, 4) the same of edges, or None
+    edge_cones         (E, 4) the same for edges, or None
     edge_cone_ends     (E, 2) the vertices of these edges, or None: they are feature_edges
     """
 
@@ -104,8 +105,8 @@ class ShapeNumbers:
     edge_cone_ends: Arrays | None = None
 
     def turn(self, twists: Array) -> None:
-        """Turns the superquadrics by twists (B, 3) in their own axes [rad], by which the gradients `rotation` are:
-        R becomes R exp(hat w)."""
+        """Turns the superquadrics by twists (B, 3) in their own axes [rad]: R becomes R exp(hat w). The gradients `rotation` are
+        by these twists."""
         w = np.broadcast_to(np.asarray(twists, np.float64), self.position.shape)
         angle = np.linalg.norm(w, axis=1, keepdims=True)
         turned = np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * w], 1)
@@ -120,7 +121,7 @@ class ShapeNumbers:
         return f"<abut.ShapeNumbers of {len(self.vertices)} vertices, {parts or 'no primitives'}>"
 
 
-ShapeNumbers.__module__ = "abut"  # where pickles find it
+ShapeNumbers.__module__ = "abut"  # the place where pickle finds it
 
 
 # The arrays that vary, those of primitives' lists, and how many numbers are in their rows.
@@ -134,21 +135,21 @@ LISTS = tuple(name for name in ROWS if name.startswith(("plane", "cloud", "grid"
 
 
 def times(a: Arrays, b: Arrays) -> Arrays:
-    """Products of quaternions w, x, y, z."""
+    """Returns products of quaternions w, x, y, z."""
     w, v, x, u = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
     return np.concatenate([w * x - (v * u).sum(-1, keepdims=True), w * u + x * v + np.cross(v, u)], -1)
 
 
 def turned(q: Arrays, x: Arrays) -> Arrays:
-    """Vectors turned by quaternions, whose length counts for nothing."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # what has no length is told by the library
+    """Returns vectors turned by quaternions, whose length has no effect."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # the library reports vectors without length
         unit = q / np.linalg.norm(q, axis=-1, keepdims=True)
     w, v = unit[..., :1], unit[..., 1:]
     across = 2.0 * np.cross(v, x)
     return np.asarray(x + w * across + np.cross(v, across))
 
 
-# ---- out of a body ----
+# ---- from a body ----
 
 def _copied(where: Any, count: int, tail: tuple[int, ...], dtype: Any = np.float64) -> Arrays:
     shape = (count, *tail)
@@ -157,7 +158,7 @@ def _copied(where: Any, count: int, tail: tuple[int, ...], dtype: Any = np.float
 
 
 def _faces(sizes: Any, indices: Any, count: int) -> Any:
-    """An array where all faces have as many corners, else a list."""
+    """Returns an array if all faces have the same number of corners, else a list."""
     corners = _copied(sizes, count, (), np.uint32)
     flat = _copied(indices, int(corners.sum()), (), np.uint32)
     if count and (corners == corners[0]).all():
@@ -166,7 +167,7 @@ def _faces(sizes: Any, indices: Any, count: int) -> Any:
 
 
 def numbers_of(body: Any) -> ShapeNumbers:
-    """What the body of a handle is made of."""
+    """Returns the numbers of a body from its handle."""
     copy = ffi.new("abut_body_copy *")
     check(lib.abut_copy_body(body, copy))
     try:
@@ -226,10 +227,10 @@ def _read_features(d: Any) -> dict[str, Any]:
             "sharp": d.sharp, "cones": CONES[int(d.cones)], **cones}
 
 
-# ---- what a caller gives ----
+# ---- from the caller ----
 
 def _rows(value: Array | None, name: str, count: int | None, default: Sequence[float] | None = None) -> Arrays:
-    """Rows of an array that is given for all superquadrics, or of one for each."""
+    """Returns rows of an array that is given for all superquadrics, or for each one."""
     width = ROWS[name][0]
     if value is None:
         if default is None:
@@ -245,7 +246,7 @@ def _rows(value: Array | None, name: str, count: int | None, default: Sequence[f
 
 
 def _list(value: Any, name: str) -> list[Arrays]:
-    """An array for each primitive; a single array is that of one."""
+    """Returns a list with an array for each primitive; a single array is for one primitive."""
     tail = ROWS[name]
     single = isinstance(value, np.ndarray) and value.ndim == (3 if name == "grid_coefficients" else 1 + len(tail))
     made = []
@@ -258,7 +259,7 @@ def _list(value: Any, name: str) -> list[Arrays]:
 
 
 def _same_lengths(given: dict[str, list[Arrays]], what: str) -> None:
-    """Of each primitive all arrays have as many rows."""
+    """Checks that all arrays of each primitive have the same number of rows."""
     counts = {name: [len(one) for one in of] for name, of in given.items()}
     first, *rest = counts
     for name in rest:
@@ -287,7 +288,7 @@ def _core_kinds(given: Any, count: int) -> list[str]:
 
 
 def _cores(given: dict[str, Any]) -> dict[str, Any]:
-    """The arrays of cores, of which radius, position and rotation may be one for all."""
+    """Returns the arrays of cores. Radius, position and rotation may be given once for all cores."""
     half = given.get("core_half")
     if half is None:
         for name in ("core_kind", "core_radius", "core_position", "core_rotation"):
@@ -311,7 +312,7 @@ def _cores(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _features(given: dict[str, Any]) -> dict[str, Any]:
-    """Stated features, the angle of sharp edges and cones."""
+    """Returns stated features, the angle of sharp edges, and cones."""
     made: dict[str, Any] = {}
     if given.get("feature_edges") is not None and given.get("feature_vertices") is None:
         raise ValueError("feature_vertices is missing: feature_edges are between these")
@@ -345,7 +346,7 @@ def _table(value: Any, name: str, widths: tuple[int, ...]) -> Arrays:
 
 
 def numbers_from(vertices: Array, faces: Any, given: dict[str, Any]) -> ShapeNumbers:
-    """What abut.body's arguments say, checked for shapes."""
+    """Returns the numbers from abut.body's arguments, with their shapes checked."""
     one = {name: given.get(name) for name in ("axes", "exponents", "position", "rotation")}
     if any(value is not None for value in one.values()):
         axes = _rows(one["axes"], "axes", None)
@@ -384,16 +385,16 @@ def numbers_from(vertices: Array, faces: Any, given: dict[str, Any]) -> ShapeNum
         union=0.0 if union is None else float(union), surface=None, **_features(given))
 
 
-# ---- into a definition ----
+# ---- to a definition ----
 
 class _Kept:
-    """What a definition points to."""
+    """The arrays that a definition points to."""
 
     def __init__(self) -> None:
         self.all: list[Any] = []
 
     def array(self, value: Any, kind: str, dtype: Any = np.float64) -> Any:
-        """An array's place; NULL of none."""
+        """Returns a pointer to an array; NULL if there is none."""
         array = np.ascontiguousarray(value, dtype)
         where = ffi.from_buffer(kind, array) if array.size else ffi.NULL
         self.all.append(where)
@@ -423,7 +424,7 @@ def _edges(value: Any, count: int) -> Arrays:
 
 
 def _together(name: str, columns: Sequence[tuple[str, Any]]) -> Arrays:
-    """One primitive's rows as the library has them, all columns side by side."""
+    """Returns one primitive's rows in the library's form, all columns side by side."""
     count = len(columns[0][1])
     return np.concatenate([_check_rows(value, f"{column}", count).reshape(count, -1) for column, value in columns], 1)
 
@@ -470,7 +471,7 @@ def _set_cores(s: ShapeNumbers, d: Any, kept: _Kept, operation: Sequence[int]) -
 
 
 def _whole(value: Any, name: str, count: int) -> Arrays:
-    """Indices of features, which stand among reals."""
+    """Returns indices of features, which are stored among reals."""
     rows = np.asarray(value)
     if rows.size and ((rows != np.floor(rows)).any() or (rows < 0).any() or (rows >= count).any()):
         raise ValueError(f"{name} names a vertex that is not among the {count}")
@@ -510,7 +511,7 @@ def _set_features(s: ShapeNumbers, d: Any, kept: _Kept) -> None:
 
 
 def mesh_definition(vertices: Any, faces: Any) -> tuple[Any, list[Any]]:
-    """A definition of the C API's, and what it points to."""
+    """Returns a definition of the C API for a mesh, and the arrays that it points to."""
     points, sizes, indices = polygons_of(vertices, faces)
     definition = ffi.new("abut_body_def *", lib.abut_default_body_def())
     kept = [ffi.from_buffer("double[]", points), ffi.from_buffer("uint32_t[]", sizes),
@@ -521,7 +522,7 @@ def mesh_definition(vertices: Any, faces: Any) -> tuple[Any, list[Any]]:
 
 
 def definition_of(s: ShapeNumbers) -> tuple[Any, _Kept]:
-    """A definition of the C API's, and what it points to."""
+    """Returns a definition of the C API, and the arrays that it points to."""
     kept, d = _Kept(), ffi.new("abut_body_def *", lib.abut_default_body_def())
     points, corners, indices = polygons_of(s.vertices, s.faces)
     d.vertices, d.vertex_count = kept.array(points, "double[]"), len(points)
@@ -563,7 +564,7 @@ def definition_of(s: ShapeNumbers) -> tuple[Any, _Kept]:
 
 
 def create(context: Any, s: ShapeNumbers) -> Any:
-    """The handle of a body of these numbers."""
+    """Makes a body from these numbers and returns its handle."""
     d, kept = definition_of(s)
     handle = ffi.new("abut_body *")
     check(lib.abut_create_body(context.handle, d, handle))

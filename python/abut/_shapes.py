@@ -1,4 +1,4 @@
-"""Derivatives of contacts by the shapes of their bodies, of NumPy arrays."""
+"""Derivatives of contacts by the shapes of their bodies, for NumPy arrays."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -18,25 +18,26 @@ Arrays = np.ndarray[Any, Any]
 
 
 class ShapeGradients(NamedTuple):
-    """Derivatives by what describes one body, in its own frame, in float64. Of each pose they have the
-    batch's leading axes (...); sums have none. Tuples have an array for each primitive of the body.
+    """Derivatives by the numbers of one body, in its own frame, in float64. Derivatives for each pose have the batch's leading
+    axes (...); sums have none. Tuples have an array for each primitive of the body.
 
     vertices           (..., V, 3) of the mesh [1/m]
     axes               (..., B, 3) of the superquadrics [1/m]
     exponents          (..., B, 2)
     position           (..., B, 3) [1/m]
-    rotation           (..., B, 3) by the twist w of R exp(hat w) at w = 0: turns in their own axes
-    plane_normals      of each polyhedron (..., N, 3): by the normals of length 1 that the body has, whose length varies, too
+    rotation           (..., B, 3) by the twist w of R exp(hat w) at w = 0: rotations in their own axes
+    plane_normals      of each polyhedron (..., N, 3): by the body's normals of length 1, whose length may change, too
     plane_points       of each polyhedron (..., N, 3) [1/m]
     cloud_points       of each point cloud (..., M, 3) [1/m]; the cloud of a bare mesh is the last
     cloud_normals      of each point cloud (..., M, 3)
     cloud_widths       of each point cloud (..., M) [1/m]
     grid_coefficients  of each grid (..., K) [1/m]: its own, x slowest, then those of its levels' blocks
-    core_half          (..., C, 3) of the cores [1/m]; the third of a disc is 0
+    core_half          (..., C, 3) of the cores [1/m]; the third number of a disc is 0
     core_radius        (..., C) [1/m]
     core_position      (..., C, 3) [1/m]
-    core_rotation      (..., C, 3) as rotation
-    feature_vertices   (..., F, 3) of the features that the body states [1/m]; without these its vertices are features
+    core_rotation      (..., C, 3) like rotation
+    feature_vertices   (..., F, 3) of the features that the body states [1/m]; without stated features its vertices are the
+                       features
     vertex_radius      (..., F) [1/m]
     edge_radius        (..., E) of its stated edges [1/m]
     """
@@ -61,7 +62,7 @@ class ShapeGradients(NamedTuple):
     edge_radius: Arrays
 
 
-# What each array has rows of, their numbers, and of which primitives they are.
+# The rows of each array, the count of numbers in a row, and the primitives that they belong to.
 _KINDS = {"vertices": ("vertices", (3,), None), "axes": ("superquadrics", (3,), None),
           "exponents": ("superquadrics", (2,), None), "position": ("superquadrics", (3,), None),
           "rotation": ("superquadrics", (3,), None), "plane_normals": ("planes", (3,), "polyhedra"),
@@ -74,7 +75,7 @@ _KINDS = {"vertices": ("vertices", (3,), None), "axes": ("superquadrics", (3,), 
 
 
 class _Room:
-    """A body's arrays, and the C struct that names them."""
+    """A body's arrays, and the C struct that points to them."""
 
     def __init__(self, body: Any, lead: tuple[int, ...]) -> None:
         sizes = ffi.new("abut_shape_sizes *")
@@ -96,7 +97,7 @@ class _Room:
                 setattr(self.struct, name, place)
 
     def take(self, given: ShapeGradients | Mapping[str, Any], name: str) -> Any:
-        """A direction's C struct, of a body's numbers as ShapeGradients has them; what is None or missing is zero."""
+        """Returns a direction's C struct, from a body's numbers as in ShapeGradients. Names that are None or missing are zero."""
         if isinstance(given, ShapeNumbers) or not isinstance(given, (ShapeGradients, Mapping)):
             raise ValueError(f"{name} is a {type(given).__name__}, not an abut.ShapeGradients or a mapping of its names to "
                              "directions")
@@ -156,14 +157,14 @@ def _want(each_pose: bool, follow: bool) -> int:
 def shape_vjp(pair: Pair, pose1: Array, pose2: Array, *, p: Array | None = None, d: Array | None = None,
               n: Array | None = None, activity: Array | None = None,
               each_pose: bool = False, follow: bool = False) -> tuple[ShapeGradients, ShapeGradients]:
-    """Gradients by both bodies' numbers of the sum, over all poses, of all outputs times these cotangents,
-    which have the outputs' shapes; None is zero. With each_pose each pose's own.
+    """Computes gradients by both bodies' numbers of the sum, over all poses, of all outputs times their cotangents. Cotangents
+    have the outputs' shapes; None is zero. With each_pose each pose has its own gradients.
 
-    With `follow` meshes, which must lie on their bodies' fields, move along with these: the derivatives by
-    primitives get what those by vertices give through it.
+    With `follow` meshes move along with their bodies' fields, on which they must lie: the derivatives by the vertices are
+    added to those by the primitives through this relation.
 
-    Poses that are not finite are left out of sums, and give NaN with each_pose. Sums are the same to the
-    bit whatever the chunks and the devices of one kind."""
+    Poses that are not finite are left out of sums, and give NaN with each_pose. Sums are the same to the bit for any chunks
+    and for any devices of one kind."""
     b, rooms = _batch(pair, pose1, pose2, each_pose)
     bars = b.cotangents({"p": p, "d": d, "n": n, "activity": activity}, needed=True)
     b.done(lib.abut_shape_vjp(b.owner, b.batch, bars, rooms[0].struct, rooms[1].struct, _want(each_pose, follow)))
@@ -172,8 +173,8 @@ def shape_vjp(pair: Pair, pose1: Array, pose2: Array, *, p: Array | None = None,
 
 def shape_gradient(pair: Pair, pose1: Array, pose2: Array, kind: str, *,
                    each_pose: bool = False, follow: bool = False) -> tuple[ShapeGradients, ShapeGradients]:
-    """The same of a reduction (reduce), summed over all poses, or each pose's: "distance",
-    "mean_distance", "activity", "energy" or "soft_minimum"."""
+    """Computes the gradient of a reduction by shapes, summed over all poses or for each pose: "distance", "mean_distance",
+    "activity", "energy" or "soft_minimum". Otherwise it works as shape_vjp."""
     number = _reduction(kind)
     b, rooms = _batch(pair, pose1, pose2, each_pose)
     b.done(lib.abut_shape_gradient(b.owner, b.batch, number, rooms[0].struct, rooms[1].struct, _want(each_pose, follow)))
@@ -185,13 +186,12 @@ def shape_jvp(pair: Pair, pose1: Array, pose2: Array,
               tangents2: ShapeGradients | Mapping[str, Any] | None = None, *,
               along1: Array | None = None, along2: Array | None = None, want: Sequence[str] = OUTPUTS,
               each_pose: bool = False, follow: bool = False) -> Contacts:
-    """Derivatives of the contacts along a direction of both bodies' numbers, by the names and shapes of
-    ShapeGradients: one of these, or a mapping of some of its names; what is None or missing is zero. The
-    direction is the same for all poses, or with each_pose has the batch's leading axes. along1 and along2 are
-    tangents (..., P) of the poses beside it.
+    """Computes derivatives of the contacts along a direction of both bodies' numbers. A direction is a ShapeGradients or a
+    mapping with some of its names and shapes. Names that are None or missing are zero. The direction is the same for all
+    poses, or with each_pose has the batch's leading axes. along1 and along2 are tangents (..., P) of the poses in addition.
 
-    With `follow` meshes, which must lie on their bodies' fields, move along with these, beside the direction of
-    their own vertices. Directions that are not finite are refused."""
+    With `follow` meshes move along with their bodies' fields, on which they must lie, in addition to the direction of their
+    own vertices. Directions that are not finite are refused."""
     check_names(want, ALL_OUTPUTS, "want")
     b, rooms = _batch(pair, pose1, pose2, each_pose)
     if tangents1 is None and tangents2 is None:

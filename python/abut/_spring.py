@@ -20,11 +20,10 @@ class Cloud(NamedTuple):
     """An oriented point cloud of I points in its body's frame, in double.
 
     points, normals  (I, 3) [m]; outward
-    log_weights      (I) logarithms of weights; -1e30 never counts
+    log_weights      (I) logarithms of weights; a point with -1e30 never counts
     eps1             (I) [m^2]
-    kernels          (I, 3, 3) in place of eps1 [m^2], or None
-    vertices         (V, 3) of the mesh whose faces the points are [m], face_sizes (I) and face_indices: for
-                     soft_points; or None
+    kernels          (I, 3, 3) instead of eps1 [m^2], or None
+    vertices         (V, 3) of the mesh whose faces the points are [m], face_sizes (I) and face_indices: for soft_points; or None
     """
 
     points: np.ndarray[Any, Any]
@@ -38,12 +37,12 @@ class Cloud(NamedTuple):
 
 
 class Springs(NamedTuple):
-    """Of pairs of leading axes (...): what acts on each body, about its own origin, in the world's axes.
+    """Wrenches of pairs of leading axes (...) on each body, about its own origin, in the world's axes.
 
     wrench1, wrench2  (..., 6) force [N], then moment [N m]
-    distance          (...) soft minimum of the separation [m], negative in touch
+    distance          (...) soft minimum of the separation [m], negative in contact
     separation        (..., I1 + I2) of the points of both bodies in the other's field [m]
-    weights           (..., I1 + I2) beta, of which the sum is 1
+    weights           (..., I1 + I2) beta, whose sum is 1
     """
 
     wrench1: np.ndarray[Any, Any]
@@ -54,8 +53,8 @@ class Springs(NamedTuple):
 
 
 class SpringGradients(NamedTuple):
-    """Gradients of poses, twists and parameters (k, mu, v_d, v_s, eps2, eps3), and the Jacobian (..., 7, 18)
-    of body 1's force, moment and distance in body 2's frame, see <abut/spring.h>."""
+    """Gradients by poses, twists and parameters (k, mu, v_d, v_s, eps2, eps3). The Jacobian (..., 7, 18) is of body 1's force,
+    moment and distance in body 2's frame, see <abut/spring.h>."""
 
     pose1: np.ndarray[Any, Any]
     pose2: np.ndarray[Any, Any]
@@ -66,7 +65,7 @@ class SpringGradients(NamedTuple):
 
 
 def load_cloud(path: str | os.PathLike[str], *, eps1: float = 0.0, area_weight: bool = False) -> Cloud:
-    """A point a face of a closed mesh's file. eps1 0: the mean area of a face / 8. Errors: abut.Error."""
+    """Makes a cloud with one point per face of a closed mesh's file. eps1 0: the mean area of a face / 8. Errors: abut.Error."""
     name = os.fsdecode(path)
     if "\0" in name:
         raise ValueError(f"{name!r} is no path")
@@ -95,7 +94,7 @@ def _doubles(value: Any, shape: tuple[int, ...], name: str) -> np.ndarray[Any, A
 
 
 class _Clouds:
-    """Clouds as the library reads them, with the arrays that they lie in."""
+    """Clouds in the library's form, with the arrays that hold them."""
 
     def __init__(self, clouds: tuple[Cloud, ...]) -> None:
         self.at = ffi.new("abut_cloud[]", len(clouds))
@@ -112,7 +111,7 @@ class _Clouds:
                 self._put_faces(to, cloud, count)
 
     def _put_faces(self, to: Any, cloud: Cloud, count: int) -> None:
-        """The mesh of a cloud of faces."""
+        """Adds the mesh of a cloud of faces."""
         vertices = np.ascontiguousarray(cloud.vertices, np.float64).reshape(-1, 3).copy()
         sizes = np.array(cloud.face_sizes, np.uint32).reshape(-1)
         indices = np.array(cloud.face_indices, np.uint32).reshape(-1)
@@ -125,7 +124,7 @@ class _Clouds:
 
 def evaluate_cloud(cloud: Cloud, points: Any, *, context: Context | None = None
                    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The field of a cloud and its gradient at points (..., 3) of its frame: (...) and (..., 3)."""
+    """Computes the field of a cloud and its gradient at points (..., 3) of its frame: (...) and (..., 3)."""
     chosen = context or default_context()
     array = real_array(points, chosen.dtype, "points")
     if array.ndim < 1 or array.shape[-1] != 3:
@@ -188,12 +187,12 @@ def _check_options(options: dict[str, Any]) -> None:
 
 def springs(cloud1: Cloud, cloud2: Cloud, pose1: Any, pose2: Any, twist1: Any = None, twist2: Any = None, *,
             context: Context | None = None, **options: Any) -> Springs:
-    """Wrenches between two bodies at many poses.
+    """Computes wrenches between two bodies at many poses.
 
     pose1, pose2    (..., 6), (..., 7) or (..., 4, 4), None for the identity, leading axes broadcast
-    twist1, twist2  (..., 6) velocity of the body's origin [m/s], spin [rad/s], in the world's axes; None: rest
-    options         k [N/m], mu, v_d, v_s [m/s], eps2, eps3 [m]; or parameters (..., 6), these of each pair;
-                    dissipation "c1" or "smooth"; reaction "point" or "plane"
+    twist1, twist2  (..., 6) velocity of the body's origin [m/s], spin [rad/s], in the world's axes; None: at rest
+    options         k [N/m], mu, v_d, v_s [m/s], eps2, eps3 [m]; or parameters (..., 6), the same six for each pair; dissipation
+                    "c1" or "smooth"; reaction "point" or "plane"
     Errors: ValueError for shapes and dtypes; abut.Error. A pair that is out of range gives NaN.
     """
     _check_options(options)
@@ -210,9 +209,9 @@ def springs(cloud1: Cloud, cloud2: Cloud, pose1: Any, pose2: Any, twist1: Any = 
 
 def soft_points(cloud1: Cloud, cloud2: Cloud, pose1: Any, pose2: Any, count: int, tau: float = 0.002, *,
                 context: Context | None = None, **options: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Soft collision points (..., count, 3) of two bodies in the world [m], for another contact model, and the
-    weights (..., V1 + V2) of their vertices: beta of the faces around each. tau: SoftSort's, no unit. Of clouds
-    of faces (load_cloud); options: eps2 [m]. Source: Beker et al. 2025, (12)-(13)."""
+    """Computes soft collision points (..., count, 3) of two bodies in the world [m], for another contact model. It also returns
+    the weights (..., V1 + V2) of their vertices: beta of the faces around each. tau: SoftSort's, no unit. Clouds must be of
+    faces (load_cloud); options: eps2 [m]. Source: Beker et al. 2025, (12)-(13)."""
     _check_options(options)
     call = _Call((cloud1, cloud2), pose1, pose2, None, None, context, options)
     vertices = sum(0 if cloud.vertices is None else len(cloud.vertices) for cloud in (cloud1, cloud2))
@@ -228,8 +227,8 @@ def soft_points(cloud1: Cloud, cloud2: Cloud, pose1: Any, pose2: Any, count: int
 def springs_vjp(cloud1: Cloud, cloud2: Cloud, pose1: Any, pose2: Any, twist1: Any = None, twist2: Any = None, *,
                 wrench1: Any = None, wrench2: Any = None, distance: Any = None, context: Context | None = None,
                 **options: Any) -> SpringGradients:
-    """Gradients of sum(wrench1 * springs(...).wrench1) and so on, by poses, twists and parameters of each pair.
-    Cotangents are as what they are of; None: 0. For reactions at points alone."""
+    """Computes gradients of sum(wrench1 * springs(...).wrench1) and so on, by poses, twists and parameters of each pair.
+    Cotangents have the shapes of their outputs; None: 0. Only for reactions at points."""
     _check_options(options)
     call = _Call((cloud1, cloud2), pose1, pose2, twist1, twist2, context, options)
     g = ffi.new("abut_spring_gradients *", lib.abut_default_spring_gradients())

@@ -1,10 +1,10 @@
-"""The table of the calls that frameworks of arrays differentiate, and how a call is done.
+"""The table of the calls that frameworks of arrays differentiate, and how a call is run.
 
-Each call has a C function (python/calls.h), arrays that it is given and arrays that it gives: their names, where their
-addresses lie in the function's record, their shapes behind the leading axes of the batch and their types. Names say what
-belongs together: of an input `x` that has derivatives x_tangent and x_gradient, of an output `y` y_tangent and y_bar, its
-cotangent. A call is linear in its inputs whose names have one of the endings `linear`. torch's Functions, JAX's
-primitives and the places of arrays in calls by XLA are all made of this table.
+Each call has a C function (python/calls.h), input arrays and output arrays. The table has their names, the places of their
+addresses in the function's record, their shapes after the leading axes of the batch, and their types. Names show what belongs
+together: an input `x` with derivatives has x_tangent and x_gradient; an output `y` has y_tangent and y_bar, its cotangent. A
+call is linear in its inputs whose names have one of the endings `linear`. torch's Functions, JAX's primitives and the places
+of arrays in calls by XLA are all made from this table.
 """
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from abut._world_calls import SLOPES as WORLD_SLOPES
 Arrays = np.ndarray[Any, Any]
 
 METHODS = ("exact", "gumbel", "gaussian", "zeroth", "finite")  # of derivatives of closest points
-FROM_ANSWERS = METHODS[:3]  # these begin from what a query gave; the others make queries of their own
+FROM_ANSWERS = METHODS[:3]  # these start from a query's result; the others make queries of their own
 SMOOTHING = ("temperature", "level", "epsilon", "samples", "seed", "first", "ridge")
 SETTINGS = ("tolerance", "cutoff", "iterations_most", "corners_most")  # of queries for closest points
 POSE = 7  # numbers of a link's pose
@@ -51,8 +51,8 @@ REAL, BYTE, WHOLE, COUNT = range(4)  # REAL is the context's
 class Array(NamedTuple):
     """An array of a call.
 
-    place  where in the record its address goes
-    tail   its shape behind the leading axes, as the subject's `tails` name it
+    place  place of its address in the record
+    tail   its shape after the leading axes, in the names of the subject's `tails`
     type   of TYPES
     """
 
@@ -61,17 +61,17 @@ class Array(NamedTuple):
     type: int = REAL
 
 
-# ---- what calls are of ----
+# ---- subjects of calls ----
 
 
 def _copy(record: Any, member: str, settings: bytes) -> None:
-    """Puts a struct of settings into a record."""
+    """Copies a struct of settings into a record."""
     if settings:
         ffi.memmove(ffi.addressof(record, member), settings, len(settings))
 
 
 def integers_of(value: Any, wanted: tuple[int, ...], tail: int, name: str) -> np.ndarray[Any, Any]:
-    """Whole numbers of a shape, or of what is broadcast to it in all but its last `tail` axes."""
+    """Returns whole numbers of a shape, or broadcast to it in all but its last `tail` axes."""
     array = np.asarray(value)
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} holds {array.dtype.name}, not whole numbers")
@@ -84,7 +84,7 @@ def integers_of(value: Any, wanted: tuple[int, ...], tail: int, name: str) -> np
 
 
 def shape_rows(row: Any, lead: tuple[int, ...], count: int, shift: int, name: str) -> np.ndarray[Any, Any]:
-    """Which of `count` shapes each pose of a batch is of, as rows of a list that has them behind `shift` others."""
+    """Returns which of `count` shapes each pose of a batch has, as rows of a list in which `shift` other shapes come first."""
     which = integers_of(0 if row is None else row, lead, 0, name)
     if which.size and (which.min() < 0 or which.max() >= count):
         raise ValueError(f"{name} names a shape that is not among the {count}")
@@ -94,12 +94,12 @@ def shape_rows(row: Any, lead: tuple[int, ...], count: int, shift: int, name: st
 
 @dataclasses.dataclass(unsafe_hash=True)
 class Subject:
-    """What is fixed in a call beside its arrays: owners of handles, and settings."""
+    """The fixed arguments of a call besides its arrays: owners of handles, and settings."""
 
     record_type: ClassVar[str]
     axes: ClassVar[int] = 1  # of the first input, which are an entry's own
     handles_at: ClassVar[str] = ""  # where in the record the address of a list of handles goes
-    has_progress: ClassVar[bool] = True  # whether its calls can be stopped on the way
+    has_progress: ClassVar[bool] = True  # whether its calls can be stopped
 
     @property
     def context(self) -> Context:
@@ -110,19 +110,19 @@ class Subject:
         raise NotImplementedError
 
     def fill(self, record: Any) -> None:
-        """Puts all but arrays into a record of zeros."""
+        """Writes everything except arrays into a record of zeros."""
         raise NotImplementedError
 
     def handles(self) -> Any:
-        """A C array of handles, or of what takes as many bytes, where the record has a list of them."""
+        """Returns a C array of handles, or of other values of the same size, if the record has a list of them."""
         return None
 
     def rows(self, name: str, given: Any, lead: Shape) -> Arrays:
-        """Rows of a list, which a caller has given by whole numbers."""
+        """Converts whole numbers of the caller to rows of a list."""
         raise NotImplementedError
 
     def gives(self, names: Iterable[str]) -> list[str]:
-        """Those among a call's outputs that there are."""
+        """Returns the outputs of a call that exist."""
         return list(names)
 
     def record(self) -> Any:
@@ -133,7 +133,7 @@ class Subject:
 
 @dataclasses.dataclass(unsafe_hash=True)
 class OfPairs(Subject):
-    """Contacts of pairs at poses of `width` numbers; reduced to the number `kind` in calls that reduce."""
+    """Contacts of pairs at poses of `width` numbers; in calls that reduce, reduced to the number `kind`."""
 
     pairs: tuple[Pair, ...]
     indexed: bool
@@ -169,8 +169,8 @@ class OfPairs(Subject):
 
 @dataclasses.dataclass(unsafe_hash=True)
 class OfShapes(Subject):
-    """Closest points of convex shapes; where rows are given, of shapes 1 and 2 there are so many of each, the latter behind
-    `shift` others."""
+    """Closest points of convex shapes. If rows are given, these are the numbers of shapes 1 and 2; shapes 2 come after `shift`
+    others."""
 
     shapes: tuple[Any, ...]
     counts: tuple[int, int]
@@ -208,7 +208,7 @@ class OfShapes(Subject):
 
 @dataclasses.dataclass(unsafe_hash=True)
 class OfMeshes(Subject):
-    """How far two meshes may go between poses."""
+    """Safe times of two meshes between poses."""
 
     meshes: tuple[CcdMesh, CcdMesh]
     width: int
@@ -232,7 +232,7 @@ class OfMeshes(Subject):
 
 @dataclasses.dataclass(unsafe_hash=True)
 class OfFeatures(Subject):
-    """Up to which time two features stay apart."""
+    """Times up to which two features stay apart."""
 
     of: Context
     vertices: int
@@ -256,11 +256,11 @@ class OfFeatures(Subject):
 
 @dataclasses.dataclass(unsafe_hash=True)
 class OfWorlds(Subject):
-    """Steps of a scene's worlds; with `controls` u has those of each."""
+    """Steps of a scene's worlds; with `controls` u has the controls of each step."""
 
     scene: SceneNumbers
     steps: int
-    kept: int  # every so many steps a state is; 0: none
+    kept: int  # number of steps per recorded state; 0: none
     controls: bool
 
     record_type = "abutpy_steps_record"
@@ -293,8 +293,7 @@ class OfWorlds(Subject):
 
 @dataclasses.dataclass(unsafe_hash=True)
 class OfPositions(Subject):
-    """What follows from positions of a scene's worlds; of distances, a row of pairs, `candidates` has each candidate with the
-    pair that it belongs to."""
+    """Results from positions of a scene's worlds. For distances, one row of pairs, `candidates` has each candidate with its pair."""
 
     scene: SceneNumbers
     pairs: int = 0
@@ -333,7 +332,7 @@ class OfPositions(Subject):
 
 
 def set_members(to: Any, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Members of a C struct's, by name."""
+    """Sets members of a C struct by name."""
     for name, value in given.items():
         if name not in known:
             raise TypeError(f"{name!r} is not among {', '.join(known)}")
@@ -355,7 +354,7 @@ def _made_settings(struct: str, names: Sequence[str], given: Mapping[str, Any]) 
 
 
 def settled(struct: str, given: Mapping[str, Any], names: Sequence[str]) -> bytes:
-    """A C struct with settings, those of `names`, as bytes. Errors: TypeError, ValueError as of set_members."""
+    """Returns a C struct with settings, those of `names`, as bytes. Errors: TypeError, ValueError as in set_members."""
     try:
         return _kept_settings(struct, names, tuple(given), *given.values())
     except TypeError:  # a list, perhaps
@@ -363,7 +362,7 @@ def settled(struct: str, given: Mapping[str, Any], names: Sequence[str]) -> byte
 
 
 def smoothing_settings(method: str, given: Mapping[str, Any]) -> bytes:
-    """Settings of derivatives of closest points."""
+    """Returns settings of derivatives of closest points."""
     check_names((method,), METHODS, "method")
     for name in given:
         if name not in SMOOTHING:
@@ -373,7 +372,7 @@ def smoothing_settings(method: str, given: Mapping[str, Any]) -> bytes:
 
 
 def closest_settings(method: str, options: Mapping[str, Any]) -> tuple[bytes, bytes]:
-    """Settings of queries for closest points and of their derivatives."""
+    """Returns settings of queries for closest points and of their derivatives."""
     query = {name: value for name, value in options.items() if name in SETTINGS}
     return settled("closest_batch", query, SETTINGS), smoothing_settings(
         method, {name: value for name, value in options.items() if name not in SETTINGS})
@@ -388,12 +387,12 @@ def feature_settings(given: Mapping[str, Any]) -> bytes:
 
 
 class Forces(NamedTuple):
-    """What contacts push with in worlds of leading axes (...), in the step that would start at their states.
+    """Contact forces in worlds of leading axes (...), in the step that would start at their states.
 
-    link      (..., links, 6) on each link, all its contacts together: a force [N], and its moment about the link's centre of mass
+    link      (..., links, 6) sum of all contact forces on each link: a force [N], and its moment about the link's centre of mass
               [N m], along the world's axes
-    pair      (..., pairs, 3) of each pair that was asked for: the force on its first link, or body [N], along the world's axes;
-              the second has the opposite
+    pair      (..., pairs, 3) for each requested pair: the force on its first link, or body [N], along the world's axes; the
+              second has the opposite force
     normal    (..., pairs) the sum of the pair's normal forces [N]
     touching  (..., pairs) bool: whether `normal` is above the threshold
     status    (...) bits of WorldStatus. A world that has stopped has no forces: all are 0
@@ -407,16 +406,16 @@ class Forces(NamedTuple):
 
 
 def forces_of(made: Mapping[str, Any], signs: Any, threshold: float) -> Forces:
-    """Forces that links and pairs have of those of candidates: `signs` (pairs, candidates) says on which side of a pair the
-    first body of a candidate is, 0 for candidates of other pairs. Of any framework's arrays."""
+    """Computes forces of links and pairs from those of candidates, for arrays of any framework. `signs` (pairs, candidates) is
+    the side of a pair on which the first body of a candidate is, 0 for candidates of other pairs."""
     normal = made["pair_normals"] @ abs(signs).T
     return Forces(made["link_forces"], signs @ made["pair_forces"], normal, normal > threshold, made["status"])
 
 
 def worlds_of(scene: SceneNumbers, given: Mapping[str, Any], controls: Any, steps: int | None, record: int,
               read: Callable[[Any, str], Any], spread: Callable[[Any, Shape], Any]) -> tuple[OfWorlds, dict[str, Any]]:
-    """Steps that a framework of arrays asks for, and what they are given, of one batch: `read` makes something an array of the
-    framework's, `spread` broadcasts one."""
+    """Returns the steps that a framework of arrays requests, and their inputs, of one batch. `read` makes an array of the
+    framework, `spread` broadcasts one."""
     if given["u"] is not None and controls is not None:
         raise ValueError("u is held over all steps, controls has those of each: one of them")
     count = count_of("steps", steps, 1)
@@ -436,11 +435,11 @@ def worlds_of(scene: SceneNumbers, given: Mapping[str, Any], controls: Any, step
 class Call:
     """A row of the table.
 
-    number    of its C function; None of one that only stands for a derivative that there is not
-    linear    endings of the names of inputs in which it is linear
-    always    outputs that are computed whether or not somebody uses them
+    number    number of its C function; None for a derivative that is not supported
+    linear    endings of the names of inputs in which the call is linear
+    always    outputs that are computed whether or not they are used
     constant  outputs that have no derivatives
-    keeps     outputs that derivatives begin from
+    keeps     outputs from which derivatives start
     """
 
     def __init__(self, number: int | None, subject: type[Subject], inputs: Mapping[str, Array],
@@ -462,7 +461,7 @@ def _offset(subject: type[Subject], place: str) -> int:
 
 
 def _of_outputs(member: str, ending: str = "") -> dict[str, Array]:
-    """All outputs of contacts."""
+    """Returns all outputs of contacts."""
     return {name + ending: Array(f"{member}.{name}", "vectors" if TAILS[name] else "slots") for name in ALL_OUTPUTS}
 
 
@@ -471,13 +470,13 @@ def _of_poses(member: str, ending: str) -> dict[str, Array]:
 
 
 def _of_answers(member: str, ending: str = "", tail: str = "") -> dict[str, Array]:
-    """Closest points."""
+    """Returns the outputs of closest points."""
     return {name + ending: Array(f"{member}.{name}", ("number" if name == "d" else "vector") + tail)
             for name in ("d", "n", "p1", "p2")}
 
 
 def _listed(member: str, names: Sequence[str], known: Sequence[str], ending: str, outputs: bool = False) -> dict[str, Array]:
-    """Derivatives of steps, whose addresses lie in a row in the order of `known`."""
+    """Returns derivatives of steps, whose addresses are one row in the order of `known`."""
     state = {"q": "q_next", "v": "v_next"} if outputs else {}
     return {state.get(name, name) + ending: Array(f"{member}.{known.index(name)}", name) for name in names}
 
@@ -580,7 +579,7 @@ CALLS = {
 
 
 class Plan(NamedTuple):
-    """One call with the names of the arrays that it is given and gives, in their order."""
+    """One call with the names of its input and output arrays, in order."""
 
     call: str
     subject: Any
@@ -588,27 +587,27 @@ class Plan(NamedTuple):
     outputs: tuple[str, ...]
 
     def shapes(self, lead: Shape) -> list[tuple[Shape, Any]]:
-        """Shapes and types of what it gives."""
+        """Returns shapes and types of the outputs."""
         tails, outputs, real = self.subject.tails, CALLS[self.call].outputs, self.subject.context.dtype
         return [(lead + tails[tail], TYPES[kind] or real) for _, tail, kind in map(outputs.__getitem__, self.outputs)]
 
     def lead(self, first: Any) -> Shape:
-        """The batch's leading axes, of the first array that it is given."""
+        """Returns the batch's leading axes, those of the first input."""
         return tuple(first.shape[:len(first.shape) - self.subject.axes])
 
 
 def plan_of(call: str, subject: Subject, given: Iterable[str], outputs: Iterable[str]) -> Plan:
-    """A call of those arrays of `given` that it knows, in the table's order."""
+    """Returns a call with its own arrays among `given`, in the table's order."""
     return Plan(call, subject, _ordered(call, tuple(given)), tuple(outputs))
 
 
 def renamed(arrays: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
-    """Arrays whose names end in `old`, under names that end in `new`."""
+    """Returns arrays whose names end in `old`, under names that end in `new`."""
     return {name[:len(name) - len(old)] + new: array for name, array in arrays.items() if name.endswith(old)}
 
 
 def refuse(text: str) -> NoReturn:
-    """Of derivatives that there are not."""
+    """Refuses derivatives that are not supported."""
     raise NotImplementedError(text)
 
 
@@ -619,18 +618,18 @@ def _ordered(call: str, given: tuple[str, ...]) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def _places(call: str, names: tuple[str, ...]) -> tuple[int, ...]:
-    """Where the addresses of arrays go in the record, as in a row of addresses."""
+    """Returns the places of arrays' addresses in the record, as in a row of addresses."""
     return tuple(CALLS[call].offsets[name] // 8 for name in names)
 
 
 def answers(plan: Plan, given: Mapping[str, Arrays]) -> tuple[dict[str, Arrays], Any]:
-    """What a call gives of arrays whose rows lie behind each other, by names; and its C record."""
+    """Returns the results of a call by names, for contiguous arrays, and its C record."""
     made, record = _done(plan, [given[name] for name in plan.inputs], np.empty)
     return dict(zip(plan.outputs, made)), record
 
 
 def run(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arrays] = np.empty) -> list[Arrays]:
-    """What a call gives, of arrays in the host's memory, of one batch and of the table's types."""
+    """Returns the results of a call, for arrays in the host's memory, of one batch and of the table's types."""
     arrays = [np.asarray(array, order="C") for array in arrays]
     if CALLS[plan.call].number != lib.ABUTPY_STEPS:
         return _done(plan, arrays, new)[0]
@@ -641,7 +640,7 @@ def run(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arrays
 
 
 def _done(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arrays]) -> tuple[list[Arrays], Any]:
-    """What a call gives of arrays whose rows lie behind each other, and its C record.
+    """Returns the results of a call for contiguous arrays, and its C record.
 
     The record owns its memory: references to its members do not keep it.
     """
@@ -656,7 +655,7 @@ def _done(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arra
     if handles is not None:
         places[call.handles_at // 8] = handles
     made = [new(shape, dtype) for shape, dtype in plan.shapes(lead)]
-    # Of no rows none is read or written, but no array may be missing.
+    # With no rows nothing is read or written, but no array may be missing.
     nowhere = ffi.NULL if batch.count else places
     kept = [ffi.from_buffer(array) if array.size else nowhere for array in (*arrays, *made)]
     for place, where in zip(_places(plan.call, plan.inputs + plan.outputs), kept):

@@ -1,13 +1,14 @@
-"""The calls of abut's table for torch: eager as Functions, and those of pairs as operators in compiled programs.
+"""The calls of abut's table for torch: in eager mode as Functions, and those of pairs as operators in compiled programs.
 
-Of each call are made
+For each call there are:
 - a torch.autograd.Function, for eager torch and torch.func;
-- of contacts and reductions an operator abut::NAME, for torch.compile and torch.export, which refuse Functions with a
-  forward mode. It knows pairs by their numbers.
-A rule says how cotangents go back through a call and tangents through it, by other calls. In a Function's backward and jvp
-tensors may be torch.func's, which have no data: there nothing but calls and torch's own functions may be used; in jvp not
-even the latter where there are second derivatives, for torch turns their forward mode off there, so that a jvp of a jvp
-would be zero.
+- for contacts and reductions an operator abut::NAME, for torch.compile and torch.export, which refuse Functions with a forward
+  mode. The operator refers to pairs by their numbers.
+
+A rule defines how cotangents go back through a call, and tangents through it, by other calls. In a Function's backward and
+jvp, tensors may belong to torch.func and have no data: only calls and torch's own functions may be used there. In jvp not even
+torch's own functions may be used if there are second derivatives. torch turns their forward mode off there, so that a jvp of a
+jvp would be zero.
 """
 from __future__ import annotations
 
@@ -29,17 +30,17 @@ Made = dict[str, Any]
 
 
 class Numbered(NamedTuple):
-    """What a call is of in a compiled program: pairs by their numbers."""
+    """The subject of a call in a compiled program: pairs by their numbers."""
 
     numbers: list[int]
     kind: str = ""
 
 
 class Rule(NamedTuple):
-    """Derivatives of a call, on mappings of names; what is not in them is zero.
+    """Derivatives of a call, on mappings of names; missing names are zero.
 
-    backward  cotangents of inputs that `needs` names, of the plan, the inputs, outputs that were kept, and cotangents
-    jvp       tangents of outputs, of the plan, the inputs, outputs that were kept, and tangents
+    backward  cotangents of inputs that `needs` names, from the plan, the inputs, outputs that were kept, and cotangents
+    jvp       tangents of outputs, from the plan, the inputs, outputs that were kept, and tangents
     """
 
     backward: Callable[[Plan, Given, Given, Given, Sequence[str]], Made]
@@ -51,7 +52,7 @@ def ending(names: Iterable[str], end: str) -> list[str]:
 
 
 def apply(call: str, subject: Any, given: Given, outputs: Iterable[str]) -> Made:
-    """The outputs of a call, of those tensors of `given` that it knows."""
+    """Returns the outputs of a call, with its own tensors among `given`."""
     there = [name for name, value in given.items() if value is not None]
     plan = plan_of(call, subject, there, outputs)
     if not plan.outputs:
@@ -62,7 +63,7 @@ def apply(call: str, subject: Any, given: Given, outputs: Iterable[str]) -> Made
 
 
 def folded(tensor: Any, axis: int | None, size: int) -> Any:
-    """A vmap's axis as the first one; where there is none the tensor is the same for all."""
+    """Moves a vmap's axis to the front; without such an axis the tensor is the same for all."""
     if tensor is None:
         return None
     if axis is None:
@@ -74,14 +75,15 @@ def folded(tensor: Any, axis: int | None, size: int) -> Any:
 
 
 def _tensor(call: str, numbers: Any) -> Tensor:
-    """A result as a tensor. Counts are signed, as not all of torch takes unsigned ones: bits stay, others get room."""
+    """Returns a result as a tensor. Counts are signed, because not all of torch takes unsigned ones: bit fields keep their width,
+    others get a wider type."""
     if numbers.dtype == np.uint32:
         numbers = numbers.view(np.int32) if call in ("steps", "forces") else numbers.astype(np.int64)
     return torch.from_numpy(numbers)
 
 
 def compute(plan: Plan, t: Sequence[Any]) -> tuple[Tensor, ...]:
-    """What a call gives, of tensors with data."""
+    """Computes the results of a call for tensors with data."""
     arrays = [array(x) for x in t]
     lead, inputs = plan.lead(arrays[0]), CALLS[plan.call].inputs
     arrays = [plan.subject.rows(name, given, lead) if inputs[name].type == COUNT else given
@@ -90,7 +92,8 @@ def compute(plan: Plan, t: Sequence[Any]) -> tuple[Tensor, ...]:
 
 
 def keep(ctx: Any, plan: Plan, inputs: Any, output: Any) -> list[Any]:
-    """Keeps what derivatives need, and gives it: of outputs not more, for a caller may change them in their place."""
+    """Keeps the data that derivatives need, and returns it. Outputs are kept only as far as needed, because a caller may change
+    them in place."""
     ctx.plan = plan
     ctx.set_materialize_grads(False)
     saved = [*inputs, *(value for name, value in zip(plan.outputs, output) if name in CALLS[plan.call].keeps)]
@@ -99,7 +102,7 @@ def keep(ctx: Any, plan: Plan, inputs: Any, output: Any) -> list[Any]:
 
 
 def kept(ctx: Any) -> tuple[Plan, Given, Given]:
-    """A plan, its inputs and outputs that were kept."""
+    """Returns a plan, its inputs and outputs that were kept."""
     plan: Plan = ctx.plan
     saved, count = ctx.saved_tensors, len(plan.inputs)
     names = [name for name in plan.outputs if name in CALLS[plan.call].keeps]
@@ -107,7 +110,7 @@ def kept(ctx: Any) -> tuple[Plan, Given, Given]:
 
 
 def back(rule: Rule, ctx: Any, needs: Sequence[bool], bars: Sequence[Any]) -> list[Any]:
-    """Cotangents of a plan's inputs, where they are of use."""
+    """Returns the cotangents of a plan's inputs that are needed."""
     plan, x, made = kept(ctx)
     given = {name: bar for name, bar in zip(plan.outputs, bars) if bar is not None}
     wanted = [name for name, need in zip(plan.inputs, needs) if need]
@@ -116,7 +119,7 @@ def back(rule: Rule, ctx: Any, needs: Sequence[bool], bars: Sequence[Any]) -> li
 
 
 def make(call: str, rule: Rule) -> None:
-    """The Function of a call."""
+    """Makes the Function of a call."""
     def constant(plan: Plan) -> list[bool]:
         kind = getattr(plan.subject, "kind", "")
         return [name in CALLS[call].constant and name != kind for name in plan.outputs]
@@ -162,7 +165,7 @@ OPERATORS: dict[str, Callable[[Plan, Given], Made]] = {}
 
 
 def by_calls(vjp: str, jvp: str, prepared: Callable[[Plan, Given, Given], Given] | None = None) -> Rule:
-    """Of a call whose derivatives are the calls `vjp` and `jvp`; tangents are `prepared` for the latter."""
+    """Makes the rule of a call whose derivatives are the calls `vjp` and `jvp`; tangents are `prepared` for the latter."""
     def backward(plan: Plan, x: Given, made: Given, bars: Given, needs: Sequence[str]) -> Made:
         wanted = [name for name in ending(needs, "_gradient") if name in CALLS[vjp].outputs]
         return renamed(apply(vjp, plan.subject, {**x, **made, **renamed(bars, "", "_bar")}, wanted), "_gradient", "")
@@ -176,7 +179,7 @@ def by_calls(vjp: str, jvp: str, prepared: Callable[[Plan, Given, Given], Given]
 
 
 def by_gradients(call: str) -> Rule:
-    """Of a call of collision in time, by the gradients of toi that `call` gives."""
+    """Makes the rule of a call of collision in time, by the gradients of toi from the call `call`."""
     def gradients(plan: Plan, x: Given, names: Iterable[str]) -> Made:
         wanted = [name for name in ending(names, "_gradient") if name in CALLS[call].outputs]
         return renamed(apply(call, plan.subject, x, wanted), "_gradient", "")
@@ -197,7 +200,7 @@ def by_gradients(call: str) -> Rule:
 
 
 def no_more(text: str) -> Rule:
-    """Of a call whose derivatives are refused with that text."""
+    """Makes the rule of a call whose derivatives are refused with that text."""
     return Rule(lambda *of: refuse(text), lambda *of: refuse(text))
 
 
@@ -212,7 +215,7 @@ def _head(x: Given) -> Given:
 
 
 def _poses(dx: Given) -> Made:
-    """Tangents of poses, as calls along them have them."""
+    """Returns tangents of poses for the calls along them."""
     return {name + "_tangent": dx[name] for name in POSES if name in dx}
 
 
@@ -299,14 +302,14 @@ def _product_along(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
 
 
 def dot(gradients: Given, dx: Given) -> Tensor:
-    """Of each pose, the sum of both sides' products; without a tangent it is zero."""
+    """Returns for each pose the sum of the products of both sides; it is zero without a tangent."""
     made: Tensor = Dot.apply(*(x for name, tangent in dx.items() for x in (gradients[name + "_gradient"], tangent)))
     return made
 
 
 class Dot(torch.autograd.Function):
-    """The sum of products of pairs of arrays, along the last axis: a Function of its own, so that
-    tangents of tangents pass it."""
+    """The sum of products of pairs of arrays, along the last axis. It is a Function of its own, so that tangents of tangents pass
+    through it."""
 
     @staticmethod
     def forward(*t: Tensor) -> Tensor:
@@ -336,8 +339,8 @@ class Dot(torch.autograd.Function):
 
 
 def reduced(subject: Any, given: Given, outputs: Sequence[str]) -> Made:
-    """One number a pose; and the least distance, a constant to derivatives, where it is wanted. Where a gradient will be
-    asked for it comes with the value, by one call."""
+    """Computes one number for each pose and, if wanted, the smallest distance, which is constant for derivatives. If a gradient
+    will be needed, one call computes it with the value."""
     if subject.kind in REDUCTIONS and torch.is_grad_enabled() and any(given[name].requires_grad for name in POSES):
         return apply("gradient", subject, given, (*outputs, *ending(POSES, "_gradient")))
     return apply("reduce", subject, given, outputs)
@@ -347,8 +350,8 @@ def reduced(subject: Any, given: Given, outputs: Sequence[str]) -> Made:
 
 
 def _what(plan: Plan) -> str:
-    """What is fixed in an operator's call: the reduction, then "nearest" where the least distance is wanted too; or the
-    outputs, joined by commas."""
+    """Returns the fixed argument of an operator's call: the reduction, then "nearest" if the smallest distance is wanted, too; or
+    the outputs, joined by commas."""
     if plan.subject.kind:
         return str(plan.subject.kind) + ",nearest" * ("minimum_distance" in plan.outputs[1:])
     names = (name[:-8] if plan.call == "jvp" else name for name in plan.outputs)
@@ -356,7 +359,7 @@ def _what(plan: Plan) -> str:
 
 
 def _plan_of(call: str, subject: Callable[[str], Any], what: str, there: Sequence[bool]) -> Plan:
-    """The plan of an operator's call; subject is that of a reduction."""
+    """Returns the plan of an operator's call; subject is that of a reduction."""
     first, _, nearest = what.partition(",")
     poses = ending(POSES, "_gradient")
     outputs = {"contacts": [*what.split(","), "status"] if what else ["status"], "jvp": ending(what.split(","), "_tangent"),
@@ -368,7 +371,7 @@ def _plan_of(call: str, subject: Callable[[str], Any], what: str, there: Sequenc
 
 
 def _operands(call: str) -> list[str]:
-    """Tensors of an operator, of which the poses are always there."""
+    """Returns the tensors of an operator, which always include the poses."""
     return ["index", *(name for name in CALLS[call].inputs if name != "index")]
 
 
@@ -376,7 +379,7 @@ def make_operator(call: str, name: str, rule: Rule) -> None:
     names = _operands(call)
 
     def planned(numbers: Sequence[int], what: str, t: Sequence[Any]) -> tuple[Plan, list[Any]]:
-        """A plan of pairs, and its tensors in the table's order."""
+        """Returns a plan of pairs, and its tensors in the table's order."""
         listed = tuple(pair_of(number) for number in numbers)
         check_poses(listed, t[1], t[2])
         there = {name: x for name, x in zip(names, t) if x is not None}
@@ -410,7 +413,7 @@ def make_operator(call: str, name: str, rule: Rule) -> None:
         return out, [0] * len(out)
 
     def called(plan: Plan, given: Given) -> Made:
-        """By names: of what the operator gives, what is wanted."""
+        """Returns the wanted outputs of the operator, by names."""
         there = [given.get(name) is not None for name in names]
         whole = _plan_of(call, lambda kind: plan.subject, _what(plan), there)
         made = dict(zip(whole.outputs, operator(plan.subject.numbers, _what(plan), *(given.get(name) for name in names))))

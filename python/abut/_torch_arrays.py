@@ -1,4 +1,4 @@
-"""Tensors as arrays that the library can read, and back."""
+"""Conversion of tensors to arrays that the library can read, and back."""
 from __future__ import annotations
 
 import math
@@ -20,7 +20,7 @@ DTYPES = {"f32": torch.float32, "f64": torch.float64}
 
 
 def check_numbers(precision: str, tensor: Any, name: str) -> None:
-    """Numbers must be tensors of the CPU and of the context's precision: they are never converted."""
+    """Checks that numbers are tensors of the CPU and of the context's precision: they are never converted."""
     wanted = DTYPES[precision]
     if not isinstance(tensor, Tensor):
         raise ValueError(f"{name} is a {type(tensor).__name__}, not a tensor")
@@ -33,7 +33,7 @@ def check_numbers(precision: str, tensor: Any, name: str) -> None:
 
 
 def real_tensor(value: Any, precision: str, name: str) -> Tensor:
-    """A tensor of the CPU and of the context's precision, never converted; plain numbers are."""
+    """Returns a tensor of the CPU and of the context's precision. Tensors are never converted; plain numbers are."""
     if not isinstance(value, Tensor):
         return torch.as_tensor(value, dtype=DTYPES[precision])
     check_numbers(precision, value, name)
@@ -41,7 +41,7 @@ def real_tensor(value: Any, precision: str, name: str) -> Tensor:
 
 
 def check_pose(owner: Pair | Shape | CcdMesh, pose: Any, name: str) -> None:
-    """A pose must be such, of the right shape. None is the identity."""
+    """Checks that a pose is such a tensor, of the right shape. None is the identity."""
     if pose is not None:
         check_numbers(owner.context.precision, pose, name)
         if not pose.ndim or not (pose.shape[-1] in (6, 7) or is_matrix(pose)):
@@ -51,13 +51,13 @@ def check_pose(owner: Pair | Shape | CcdMesh, pose: Any, name: str) -> None:
 
 
 def check_poses(pairs: Sequence[Pair | Shape], pose1: Any, pose2: Any) -> None:
-    """The same of both poses."""
+    """Checks both poses like check_pose."""
     for name, pose in (("pose1", pose1), ("pose2", pose2)):
         check_pose(pairs[0], pose, name)
 
 
 def of_one_batch(pose1: Any, pose2: Any) -> tuple[Tensor, Tensor]:
-    """Both of one kind, and of one shape."""
+    """Returns both poses in one format and of one shape."""
     pose1, pose2 = _forms.of_one_kind(torch, pose1, pose2)
     if pose1.shape != pose2.shape:
         try:
@@ -69,7 +69,7 @@ def of_one_batch(pose1: Any, pose2: Any) -> tuple[Tensor, Tensor]:
 
 
 def rows_of(row: Any, lead: Any, name: str) -> Tensor:
-    """Whole numbers of a batch, which name a row of a list for each entry."""
+    """Returns whole numbers of a batch, which are the row of a list for each entry."""
     which = torch.as_tensor(row)
     if which.device.type != "cpu":
         raise ValueError(f"{name} is on {which.device}, not on the cpu")
@@ -88,8 +88,7 @@ def tensors_of(arrays: Sequence[Any]) -> tuple[Tensor, ...]:
 
 
 class Pool:
-    """Memory of large outputs that are gone, for the next ones of their size: a call that fills
-    fresh pages takes a tenth longer."""
+    """Memory of freed large outputs, for the next outputs of the same size: a call that fills fresh pages takes a tenth longer."""
 
     least, most = 1 << 20, 1 << 28  # bytes of one output, and of all that is kept
 
@@ -110,7 +109,7 @@ class Pool:
         return whole.reshape(shape)
 
     def give(self, block: np.ndarray[Any, Any]) -> None:
-        """Called where the last tensor goes, on any thread: each step is whole by itself."""
+        """Called when the last tensor is freed, on any thread: each step is atomic."""
         kept = sum(size * len(blocks) for size, blocks in list(self.free.items()))
         if kept + block.size > self.most:
             self.free = {}

@@ -1,5 +1,4 @@
-"""Collision in time for torch: what abut.torch.ccd and abut.torch.ccd_queries call.
-"""
+"""Collision in time for torch: abut.torch.ccd and abut.torch.ccd_queries."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -21,14 +20,14 @@ NO_SECOND = "times of impact have first derivatives, and no second ones"
 
 
 class Ccd(NamedTuple):
-    """How far pairs of meshes may go, of leading axes (...). toi alone has derivatives; the others count as constants.
+    """Safe times of pairs of meshes, of leading axes (...). Only toi has derivatives; the other members count as constants.
 
-    toi      (...) the largest time that is safe, 0 to 1
-    status   (...) uint8, abut.CcdStatus
-    kind     (...) int32, abut.CcdFeature of the first pair of features to touch
-    feature1, feature2   (...) int64, which vertex, triangle or edge of each mesh
-    p1, p2   (..., 3) nearest points of these at toi, in the world [m]
-    n        (..., 3) unit, out of mesh 2; 0 where all are free
+    toi     (...) the largest safe time, 0 to 1
+    status  (...) uint8, abut.CcdStatus
+    kind    (...) int32, abut.CcdFeature of the first pair of features to touch
+    feature1, feature2  (...) int64, index of the vertex, triangle or edge of each mesh
+    p1, p2  (..., 3) nearest points of these at toi, in the world [m]
+    n       (..., 3) unit, out of mesh 2; 0 if all are free
     """
 
     toi: Tensor
@@ -42,12 +41,12 @@ class Ccd(NamedTuple):
 
 
 class CcdQueries(NamedTuple):
-    """How far pairs of features may go, of leading axes (...). toi alone has derivatives; the others count as constants.
+    """Safe times of pairs of features, of leading axes (...). Only toi has derivatives; the other members count as constants.
 
-    toi      (...) time of impact, 0 to `end`
-    status   (...) uint8, abut.CcdStatus
-    n        (..., 3) unit, along the gap at toi, from the second feature to the first
-    d0       (...) certified lower bound of the distance at time 0 [m]
+    toi     (...) time of impact, 0 to `end`
+    status  (...) uint8, abut.CcdStatus
+    n       (..., 3) unit, along the gap at toi, from the second feature to the first
+    d0      (...) certified lower bound of the distance at time 0 [m]
     """
 
     toi: Tensor
@@ -62,7 +61,7 @@ for _name in ("ccd", "ccd_queries"):
 
 
 def _together(arrays: Mapping[str, Tensor], tails: list[int]) -> list[Tensor]:
-    """Tensors of one batch, with all its leading axes."""
+    """Broadcasts tensors of one batch to all its leading axes."""
     lead = _ccd.common_lead(arrays, tails)
     return [a.expand((*lead, *a.shape[a.ndim - tail:])) for a, tail in zip(arrays.values(), tails)]
 
@@ -71,16 +70,16 @@ def _together(arrays: Mapping[str, Tensor], tails: list[int]) -> list[Tensor]:
 def ccd(pair: Meshes, from1: Tensor | None, to1: Tensor | None, from2: Tensor | None, to2: Tensor | None, *,
         motion: str = "linear", center1: Any = (0.0, 0.0, 0.0), center2: Any = (0.0, 0.0, 0.0), separation: float = 0.0,
         keep: float = 0.0, tolerance: float = 0.0, iterations: int = 0) -> Ccd:
-    """How far two meshes may go from one pose to another before they touch, at many poses, as abut.ccd has it.
+    """Computes how far two meshes may move from one pose to another before they touch, at many poses, as abut.ccd.
 
-    pair            an abut.Pair, or two abut.CcdMesh of one context
-    from1, to1, from2, to2   (..., 6) twists, (..., 7) positions and quaternions, or (..., 4, 4) matrices of both meshes at
-                    times 0 and 1; None is the identity; leading axes are broadcast, and are those of the answer
-    motion, center1, center2, separation, keep, tolerance, iterations   as of abut.ccd
-    toi is differentiable once, in both modes, by the poses' own numbers, at a fixed distance: what `keep` takes from the
-    poses at time 0 counts as constant. Derivatives are 0 but for a HIT that is not ROUGH (abut.ccd_gradient tells).
-    torch.func's transformations work, and a program of torch.compile goes around it. Errors: ValueError for shapes of
-    arrays, dtypes, devices and words; abut.Error.
+    pair  an abut.Pair, or two abut.CcdMesh of one context
+    from1, to1, from2, to2  (..., 6) twists, (..., 7) positions and quaternions, or (..., 4, 4) matrices of both meshes at times 0
+          and 1; None is the identity. Leading axes are broadcast, and are those of the result
+    motion, center1, center2, separation, keep, tolerance, iterations  as in abut.ccd toi has first derivatives, in both modes,
+    by the poses' own numbers, at a fixed distance: the distance that `keep` derives from the poses at time 0 counts as
+    constant. Derivatives are 0 except for a HIT that is not ROUGH (see abut.ccd_gradient). torch.func's transformations work;
+    torch.compile runs the function outside the compiled program.
+    Errors: ValueError for shapes of arrays, dtypes, devices and words; abut.Error.
     """
     meshes = meshes_of(pair)
     settings = _ccd.batch_settings(motion, center1, center2, separation, keep, tolerance, iterations)
@@ -97,17 +96,18 @@ def ccd_queries(kind: str, x0: Tensor, x1: Tensor, *, separation: Any = 0.0, kee
                 end: Any = 1.0, error: Any = 0.0, relative_error: Any = 0.0, method: str = "certified",
                 iterations: int = 0, x0_low: Tensor | None = None, x1_low: Tensor | None = None, plain: bool = False,
                 context: Context | None = None) -> CcdQueries:
-    """Up to which time two features stay apart while their vertices go straight, as abut.ccd_queries has it.
+    """Computes the time up to which two features stay apart while their vertices move on straight lines, as abut.ccd_queries.
 
-    kind            "pp", "pe", "pt" or "ee", or their words
-    x0, x1          (..., V, 3) vertices at times 0 and 1 [m]; leading axes, also those of settings, are broadcast, and
-                    are those of the answer
-    separation, keep, tolerance, end, error, relative_error   numbers, or tensors (...)
-    method, iterations, x0_low, x1_low, plain, context   as of abut.ccd_queries
-    toi is differentiable once, in both modes, by x0 and x1 alone, at a fixed distance: what `keep` takes from the vertices
-    at time 0 counts as constant. Derivatives are 0 but for a HIT that is not ROUGH (abut.ccd_queries_gradient tells).
-    torch.func's transformations work, and a program of torch.compile goes around it. Errors: ValueError for shapes of
-    arrays, dtypes, devices, words and for a setting that asks for a gradient; abut.Error.
+    kind    "pp", "pe", "pt" or "ee", or their words
+    x0, x1  (..., V, 3) vertices at times 0 and 1 [m]; leading axes, also those of settings, are broadcast, and are those of the
+            result
+    separation, keep, tolerance, end, error, relative_error  numbers, or tensors (...)
+    method, iterations, x0_low, x1_low, plain, context  as in abut.ccd_queries
+    toi has first derivatives, in both modes, only by x0 and x1, at a fixed distance: the distance that `keep` derives from the
+    vertices at time 0 counts as constant. Derivatives are 0 except for a HIT that is not ROUGH (see
+    abut.ccd_queries_gradient). torch.func's transformations work; torch.compile runs the function outside the compiled
+    program.
+    Errors: ValueError for shapes of arrays, dtypes, devices, words and for a setting that requires a gradient; abut.Error.
     """
     chosen = default_context() if context is None else context
     numbers, many = _ccd.split_settings({"separation": separation, "keep": keep, "tolerance": tolerance, "end": end,

@@ -1,6 +1,6 @@
-"""Closest points of convex shapes for torch: what abut.torch.closest calls.
+"""Closest points of convex shapes for torch: abut.torch.closest.
 
-Of tangents of the poses' own numbers twists of both bodies are made, along which derivatives are taken.
+Tangents of the poses' own numbers are converted to twists of both bodies, along which derivatives are taken.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_SECOND = "closest points have first derivatives, and no second ones"
 
 
 class Closest(NamedTuple):
-    """Closest points of leading axes (...).
+    """Closest points of two shapes, of leading axes (...).
 
     d       (...) signed distance [m]
     n       (..., 3) unit normal in the world, from shape 1 to shape 2
@@ -35,7 +35,7 @@ class Closest(NamedTuple):
 
 
 class Twists(torch.autograd.Function):
-    """World twists of both bodies that tangents of their poses make: of each pose and its tangent, or None."""
+    """World twists of both bodies from tangents of their poses: of each pose and its tangent, or None."""
 
     @staticmethod
     def forward(*t: Any) -> Any:
@@ -74,18 +74,18 @@ for _call in ("closest_vjp", "closest_jvp"):
 @torch.compiler.disable
 def closest(shape1: Shapes, shape2: Shapes, pose1: Tensor | None, pose2: Tensor | None, method: str = "gumbel", *,
             one: Any = None, two: Any = None, **options: Any) -> Closest:
-    """Signed distance, normal and closest points of two convex shapes at many poses, as abut.closest has them.
+    """Computes the signed distance, normal and closest points of two convex shapes at many poses, as abut.closest.
 
-    shape1, shape2   a Shape each; or several of one context, of which `one` and `two` say which each pose's is
-    pose1, pose2     (..., 6) twists, (..., 7) positions and quaternions, or (..., 4, 4) matrices; None is the
-                     identity; leading axes are broadcast, and are those of the answer
-    method           of the derivatives: "exact", "gumbel", "gaussian", "zeroth" or "finite"; what is computed is never
-                     smoothed
-    one, two         (...) whole numbers: rows of shape1 and of shape2 where these are lists
-    options          of the query: cutoff, tolerance, iterations_most, corners_most as of abut.closest; of the
-                     derivatives: temperature, level, epsilon, samples, seed, first, ridge as of abut.closest_jacobian
-    Differentiable once, in both modes, by the poses' own numbers; torch.func's transformations work, second derivatives
-    do not, and a program of torch.compile goes around it. A pose that is not finite gives zeros, as do its gradients.
+    shape1, shape2  a Shape each; or several of one context, with `one` and `two` as the number of each pose's shape
+    pose1, pose2    (..., 6) twists, (..., 7) positions and quaternions, or (..., 4, 4) matrices; None is the identity. Leading
+                    axes are broadcast, and are those of the result
+    method          of the derivatives: "exact", "gumbel", "gaussian", "zeroth" or "finite"; the result itself is never smoothed
+    one, two        (...) whole numbers: rows of shape1 and of shape2 if these are lists
+    options         of the query: cutoff, tolerance, iterations_most, corners_most as in abut.closest; of the derivatives:
+                    temperature, level, epsilon, samples, seed, first, ridge as in abut.closest_jacobian
+    The function has first derivatives, in both modes, by the poses' own numbers, and no second derivatives. torch.func's
+    transformations work; torch.compile runs the function outside the compiled program. A pose that is not finite gives zeros,
+    also in its gradients.
     Errors: ValueError for shapes of arrays, dtypes, devices and rows without a shape; abut.Error.
     """
     shapes = listed(shape1, "shape1") + listed(shape2, "shape2")

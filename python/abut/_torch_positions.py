@@ -1,4 +1,4 @@
-"""Poses of links and distances of pairs for torch: what abut.torch.poses and abut.torch.distances call."""
+"""Poses of links and distances of pairs for torch: abut.torch.poses and abut.torch.distances."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -30,10 +30,10 @@ def _made(call: str, subject: OfPositions, q: Any, output: str) -> Tensor:
 
 @torch.compiler.disable
 def poses(scene: Scene, q: Any) -> Tensor:
-    """Poses (..., links, 7) of all links, as abut.Scene.poses has them, of a tensor q (..., nq).
+    """Computes poses (..., links, 7) of all links, as abut.Scene.poses, for a tensor q (..., nq).
 
-    Differentiable once, in both modes, by the numbers of q; of a quaternion's tangent and gradient only what is orthogonal
-    to it. Errors: ValueError for shapes, dtypes and devices; abut.Error.
+    The function has first derivatives, in both modes, by the numbers of q. Only the part of a quaternion's tangent and
+    gradient that is orthogonal to the quaternion counts. Errors: ValueError for shapes, dtypes and devices; abut.Error.
     """
     return _made("poses", OfPositions(scene), q, "poses")
 
@@ -41,8 +41,8 @@ def poses(scene: Scene, q: Any) -> Tensor:
 @torch.compiler.disable
 def distances(scene: Scene, q: Any, pairs: Sequence[WorldPair] | None = None, *, smooth: bool = True,
               temperature: float = 0.0) -> Tensor:
-    """Signed distances (..., pairs), as abut.Scene.distances has them with the same words, of a tensor q (..., nq).
+    """Computes signed distances (..., pairs), as abut.Scene.distances with the same arguments, for a tensor q (..., nq).
 
-    Differentiable as poses are.
+    Derivatives are as for poses.
     """
     return _made("distances", scene._select(pairs, smooth, temperature), q, "d")

@@ -1,4 +1,4 @@
-"""Contacts and reductions by shapes for torch: what abut.torch calls where shape1 or shape2 is given."""
+"""Contacts and reductions by shapes for torch, which abut.torch calls if shape1 or shape2 is given."""
 from __future__ import annotations
 
 import inspect
@@ -15,7 +15,7 @@ __all__ = ["shaped"]
 
 
 class AbutShapes(torch.autograd.Function):
-    """The outputs of a plan, of both poses and of the arrays that vary."""
+    """Computes the outputs of a plan from both poses and the arrays that vary."""
 
     @staticmethod
     def forward(plan: Any, *t: Any) -> Any:
@@ -45,8 +45,8 @@ class AbutShapes(torch.autograd.Function):
 
 
 class AbutShapesBackward(torch.autograd.Function):
-    """Cotangents of what is needed among the inputs: of these, and of the outputs' cotangents. It has no derivatives,
-    and says so, also where these are a part of others."""
+    """Computes the needed cotangents of the inputs from these and from the outputs' cotangents. It has no derivatives and refuses
+    them, also as part of other functions."""
 
     @staticmethod
     def forward(plan: Any, needs: Any, *t: Any) -> Any:
@@ -79,7 +79,7 @@ def _shape_of(precision: str) -> Any:
 def shaped(pair: Any, pose1: Tensor | None, pose2: Tensor | None, shapes: tuple[Any, Any], index: Any, *,
            kind: str | None = None, want: Sequence[str] = (), nearest: bool = False, follow: bool = False
            ) -> tuple[_varied.Plan, tuple[Tensor, ...]]:
-    """The plan of a call and what it gives."""
+    """Returns the plan of a call and its results."""
     precision = getattr(getattr(pair, "context", None), "precision", "f32")
     plan, numbers = _varied.plan_of(pair, shapes, index, kind, want, nearest, follow, _shape_of(precision))
     check_poses((pair,), pose1, pose2)

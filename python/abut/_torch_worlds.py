@@ -1,4 +1,4 @@
-"""Steps of worlds, and what contacts push with in them, for torch: what abut.torch.step, rollout and contact_forces call."""
+"""Steps of worlds, and their contact forces, for torch: abut.torch.step, rollout and contact_forces."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ from abut._worlds import Scene, WorldPair
 __all__ = ["Step", "contact_forces", "rollout", "step"]
 
 class Step(NamedTuple):
-    """Worlds after a call's steps, of leading axes (...).
+    """Worlds after the steps of a call, of leading axes (...).
 
     q, v, w             (..., nq), (..., nv), (..., nv) positions, velocities, the last acceleration
-    status              (...) int32, bits of abut.WorldStatus, or-ed over all steps
+    status              (...) int32, bits of abut.WorldStatus, combined over all steps
     q_record, v_record  (..., K, nq), (..., K, nv) every `record`-th state; None without `record`
     """
 
@@ -35,7 +35,7 @@ def _along(plan: Plan, x: Given, dx: Given) -> Given:
     if "springs" in dx:
         refuse(NO_TANGENTS)
     along = {name + "_tangent": t for name, t in dx.items() if name != "w"}
-    return along or {"v_tangent": torch.zeros_like(x["v"])}  # w alone has one; torch wants some of q and v
+    return along or {"v_tangent": torch.zeros_like(x["v"])}  # only w has one; torch needs some of q and v
 
 
 make("steps", by_calls("steps_vjp", "steps_jvp", _along))
@@ -55,12 +55,13 @@ make("forces_vjp", no_more("forces of contacts have first derivatives, and no se
 def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w: Any = None,
          steps: int | None = None, record: int = 0, mass_scale: Any = None, friction: Any = None,
          stiffness: Any = None, gravity: Any = None, springs: Any = None) -> Step:
-    """Worlds after `steps` steps, as abut.Scene.step has them, with the same words and tensors.
+    """Steps worlds `steps` times, as abut.Scene.step, with the same arguments and tensors.
 
-    Differentiable once, in both modes, by q, v, u or controls, mass_scale, friction, stiffness and
-    gravity, in reverse mode also by springs; w, in and out, counts as constant. Derivatives of and by q are by its numbers; of a
-    quaternion's tangent and gradient only what is orthogonal to it. torch.func's transformations work,
-    second derivatives do not, and a program of torch.compile goes around it. Errors: ValueError for shapes, dtypes and devices; abut.Error.
+    The function has first derivatives, in both modes, by q, v, u or controls, mass_scale, friction, stiffness and gravity, and
+    in reverse mode also by springs. It has no second derivatives. w counts as constant, as input and as output. Derivatives of
+    and by q are by its numbers; only the part of a quaternion's tangent and gradient that is orthogonal to the quaternion
+    counts. torch.func's transformations work; torch.compile runs the function outside the compiled program.
+    Errors: ValueError for shapes, dtypes and devices; abut.Error.
     """
     given = {"q": q, "v": v, "w": w, "u": u, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
              "gravity": gravity, "springs": springs}
@@ -75,11 +76,12 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
 def contact_forces(scene: Scene, q: Any, v: Any, u: Any = None, pairs: Sequence[WorldPair] | None = None, *,
                    threshold: float = 0.0, w: Any = None, mass_scale: Any = None, friction: Any = None, stiffness: Any = None,
                    gravity: Any = None, springs: Any = None) -> Forces:
-    """What contacts push with, as abut.Scene.contact_forces has it, with the same words and tensors.
+    """Computes contact forces, as abut.Scene.contact_forces, with the same arguments and tensors.
 
-    `link` and `pair` are differentiable once, in reverse mode and with soft contacts, by q, v, u, mass_scale, friction, stiffness
-    and gravity; w counts as constant. Other contact laws refuse gradients in abut.Error when they are asked for. Derivatives by
-    q are by its numbers. Errors: ValueError for shapes, dtypes and devices; abut.Error.
+    `link` and `pair` have first derivatives, in reverse mode and with soft contacts, by q, v, u, mass_scale, friction,
+    stiffness and gravity; w counts as constant. Other contact laws raise abut.Error when a gradient is requested. Derivatives
+    by q are by its numbers.
+    Errors: ValueError for shapes, dtypes and devices; abut.Error.
     """
     given = {"q": q, "v": v, "w": w, "u": u, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
              "gravity": gravity, "springs": springs}
@@ -92,10 +94,10 @@ def contact_forces(scene: Scene, q: Any, v: Any, u: Any = None, pairs: Sequence[
 
 def rollout(scene: Scene, q: Any, v: Any, controls: Any = None, *, steps: int | None = None,
             record: int = 1, **options: Any) -> Step:
-    """Many steps as one function, whose derivative keeps few states and makes the others anew.
+    """Computes many steps as one function. Its derivative stores few states and computes the others anew.
 
-    controls  (..., steps, nu), those of every step; or `u` among the options, held over `steps`
-    record    keep every so many steps' state in q_record (..., K, nq) and v_record (..., K, nv)
-    options   as of step
+    controls  (..., steps, nu), controls of every step; or `u` among the options, for all `steps`
+    record    number of steps after which a state is recorded in q_record (..., K, nq) and v_record (..., K, nv)
+    options   as in step
     """
     return step(scene, q, v, controls=controls, steps=steps, record=record, **options)

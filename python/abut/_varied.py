@@ -1,7 +1,7 @@
-"""Contacts and reductions as functions of the bodies' numbers: what abut.torch and abut.jax differentiate by shapes.
+"""Contacts and reductions as functions of the bodies' numbers, which abut.torch and abut.jax differentiate by shapes.
 
-Numbers that a caller gives take the place of those of a pair's bodies; the rest, and the smoothing, stays. Bodies of
-them are made at each call, unless the last call's were of the same numbers, as a derivative's are.
+The caller's numbers replace those of a pair's bodies; the other numbers and the smoothing do not change. Each call makes
+bodies from them, unless the last call had the same numbers, as for a derivative.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BLOCK, ROOM = 256, 1 << 24  # poses whose rows of a reduction's gradient are hel
 
 
 class Slot(NamedTuple):
-    """An array that varies: of body 1 or 2, its name, and of which primitive (of an array for all, -1)."""
+    """An array that varies: its body, 1 or 2, its name, and its primitive's index (-1 for an array of all primitives)."""
 
     side: int
     name: str
@@ -35,10 +35,10 @@ class Slot(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is fixed in a call.
+    """The fixed arguments of a call.
 
-    kind    the reduction, or None, of contacts
-    want    of contacts, the outputs
+    kind  the reduction, or None for contacts
+    want  the outputs, for contacts
     """
 
     pair: Pair
@@ -50,7 +50,7 @@ class Plan(NamedTuple):
 
 
 class _Kept:
-    """Beside a pair: what its bodies are made of, and the pair that the last call has made."""
+    """Data kept with a pair: its bodies' numbers, and the pair that the last call has made."""
 
     def __init__(self, pair: Pair) -> None:
         self.numbers = tuple(body.shape() for body in pair.bodies)
@@ -67,7 +67,7 @@ def _kept(pair: Pair) -> _Kept:
 
 def plan_of(pair: Any, shapes: tuple[Any, Any], index: Any, kind: str | None, want: Sequence[str], nearest: bool,
             follow: bool, shape_of: Callable[[Any, str], tuple[int, ...]]) -> tuple[Plan, list[Any]]:
-    """The plan, and the arrays in its order. shape_of checks one for its kind and gives its shape."""
+    """Returns the plan, and the arrays in its order. shape_of checks an array for its kind and returns its shape."""
     if not isinstance(pair, Pair) or index is not None:
         raise ValueError("shape1 and shape2 are of one abut.Pair: there is no list of pairs, and no index")
     if kind is None:
@@ -117,7 +117,7 @@ def _replaced(numbers: ShapeNumbers, plan: Plan, arrays: Sequence[Arrays], side:
 
 
 def pair_with(plan: Plan, arrays: Sequence[Arrays]) -> Pair:
-    """The pair of bodies with these numbers; that of the last call where they are the same."""
+    """Returns the pair of bodies with these numbers; that of the last call if the numbers are the same."""
     kept, pair = _kept(plan.pair), plan.pair
     key = (plan.slots, *(np.asarray(a).tobytes() for a in arrays))
     last = kept.last
@@ -136,7 +136,7 @@ def pair_with(plan: Plan, arrays: Sequence[Arrays]) -> Pair:
 
 
 def evaluate(plan: Plan, pose1: Arrays, pose2: Arrays, arrays: Sequence[Arrays]) -> list[Arrays]:
-    """The wanted outputs, then status; or a reduction, then the nearest where it is asked for."""
+    """Computes the wanted outputs, then status; or a reduction, then the nearest distance if requested."""
     made = pair_with(plan, arrays)
     if plan.kind is None:
         c = _calls.contacts(made, pose1, pose2, want=plan.want)
@@ -146,7 +146,7 @@ def evaluate(plan: Plan, pose1: Arrays, pose2: Arrays, arrays: Sequence[Arrays])
 
 
 def shapes_of(plan: Plan, lead: tuple[int, ...]) -> list[tuple[tuple[int, ...], Any]]:
-    """Shapes and kinds of numbers of these."""
+    """Returns shapes and kinds of these numbers."""
     dtype = plan.pair.dtype
     if plan.kind is not None:
         return [(lead, dtype)] * (2 if plan.nearest else 1)
@@ -154,21 +154,21 @@ def shapes_of(plan: Plan, lead: tuple[int, ...]) -> list[tuple[tuple[int, ...], 
 
 
 def _by_quaternion(q: Arrays, by_twist: Arrays) -> Arrays:
-    """Of a function of q / |q| the derivative by q. Turned by w in its own axes, q changes by q (0, w / 2)."""
+    """Returns the derivative by q of a function of q / |q|. Turned by w in its own axes, q changes by q (0, w / 2)."""
     length = np.linalg.norm(q, axis=-1, keepdims=True)
     unit = np.concatenate([np.zeros_like(by_twist[..., :1]), by_twist], -1)
     return np.asarray(2.0 / length * times(q / length, unit))
 
 
 def _by_normal(n: Arrays, by_unit: Arrays) -> Arrays:
-    """Of a function of n / |n| the derivative by n."""
+    """Returns the derivative by n of a function of n / |n|."""
     length = np.linalg.norm(n, axis=-1, keepdims=True)
     unit = n / length
     return np.asarray((by_unit - (by_unit * unit).sum(-1, keepdims=True) * unit) / length)
 
 
 def _weighed_gradient(plan: Plan, made: Pair, pose1: Arrays, pose2: Arrays, bar: Arrays) -> Any:
-    """Gradients by shapes of the sum of a reduction times a number a pose."""
+    """Computes gradients by shapes of the sum of a reduction times one number per pose."""
     assert plan.kind is not None
     if (bar == bar.flat[0]).all():
         both = _shapes.shape_gradient(made, pose1, pose2, plan.kind, follow=plan.follow)
@@ -186,7 +186,7 @@ def _weighed_gradient(plan: Plan, made: Pair, pose1: Arrays, pose2: Arrays, bar:
 
 
 def _count(numbers: ShapeNumbers) -> int:
-    """How many numbers vary, vertices at least."""
+    """Returns how many numbers vary, at least the vertices."""
     return 1 + sum(sum(x.size for x in value) if isinstance(value, list) else value.size
                    for value in (getattr(numbers, name) for name in ROWS))
 
@@ -202,8 +202,8 @@ def _added(a: Any, b: Any) -> Any:
 
 def backward(plan: Plan, pose1: Arrays, pose2: Arrays, arrays: Sequence[Arrays], bars: Sequence[Arrays | None],
              needs: Sequence[bool]) -> list[Arrays | None]:
-    """Cotangents of both poses and of the arrays, those that are needed, from those of the outputs (of contacts as
-    they are wanted; of a reduction the first)."""
+    """Computes the needed cotangents of both poses and of the arrays from those of the outputs (the wanted outputs of contacts,
+    the first output of a reduction)."""
     made, dtype = pair_with(plan, arrays), plan.pair.dtype
     out: list[Arrays | None] = [None] * (2 + len(arrays))
     if plan.kind is None:

@@ -1,4 +1,4 @@
-"""Pages on which contacts are looked at in a browser, and in notebooks."""
+"""Pages that show contacts in a browser and in notebooks."""
 from __future__ import annotations
 
 import html
@@ -19,10 +19,10 @@ __all__ = ["View", "view"]
 
 
 class View:
-    """A page that stands by itself (docs/view.md). A notebook shows it where it is a cell's value.
+    """A self-contained page (docs/view.md). A notebook shows it if it is the value of a cell.
 
-    html     the page
-    height   [pixels] of the frame that a notebook gives it
+    html    the page
+    height  [pixels] of the frame in a notebook
     """
 
     def __init__(self, text: str, height: int) -> None:
@@ -30,7 +30,7 @@ class View:
         self.height = height
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page, as NAME.html, whole or not at all."""
+        """Writes the page as NAME.html, completely or not at all."""
         page = self.html.encode()
         check(lib.abut_write_file(os.fsencode(path), page, len(page)))
 
@@ -43,7 +43,7 @@ class View:
 
 
 def _poses(pose1: Any, pose2: Any) -> tuple[int, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The kind, and both as (N, 6) or (N, 7) in double."""
+    """Returns the kind, and both poses as (N, 6) or (N, 7) in double."""
     names = ("pose1", "pose2")
     given = [None if pose is None else double_array(pose, name) for pose, name in zip((pose1, pose2), names)]
     for pose, name in zip(given, names):
@@ -82,20 +82,21 @@ def _frames(array: Any, name: str, shape: tuple[int, ...]) -> np.ndarray[Any, An
 def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any = None, energy: Any = None, v: Any = None, u: Any = None,
          threshold: float = 0.05, first: int = 0, names: Sequence[str] = (), picture: tuple[int, int] = (640, 480),
          height: int = 640) -> View:
-    """A page of a pair at N poses, or of a world of a scene, which turns, plays and tells of each contact.
+    """Makes a page of a pair at N poses, or of a world of a scene. It turns and plays the bodies, and shows the values of each
+    contact.
 
-    abut.view(pair, pose1, pose2)   as abut.contacts takes them: (6), (7) or (4, 4), or N of these
-    abut.view(scene, q)             positions (N, nq), such as Step.q_record of one world
-    time        (N) of each frame [s], not before the one before; None: frames have numbers alone
-    energy      (N, 2) of a scene, kinetic and potential [J], such as Step.energy_record of one world
-    v           (N, nv) of a scene, such as Step.v_record of one world: the page shows then what each contact pushes with, and
-                what all push each link of a free joint with [N], by one step from each frame with the scene's own parameters
-    u           (N, nu) controls of that step, or (nu) of all; a scene with controls has no forces without
-    threshold   contacts of at least this activity are in the page, 1/255 to 1
-    first       the frame that is shown first, and that the picture is of
-    names       of a pair's two bodies, in place of their files' names
-    picture     width and height of a picture for browsers that draw nothing; (0, 0): none
-    height      [pixels] of the frame in a notebook
+    abut.view(pair, pose1, pose2)  as for abut.contacts: (6), (7) or (4, 4), or N of these
+    abut.view(scene, q)  positions (N, nq), such as Step.q_record of one world
+    time       (N) time of each frame [s], not decreasing; None: frames have only numbers
+    energy     (N, 2) for a scene, kinetic and potential [J], such as Step.energy_record of one world
+    v          (N, nv) for a scene, such as Step.v_record of one world. The page then shows the force of each contact, and the sum
+               on each link of a free joint [N], from one step after each frame with the scene's own parameters
+    u          (N, nu) controls of that step, or (nu) for all frames; a scene with controls has no forces without them
+    threshold  the page has contacts of at least this activity, 1/255 to 1
+    first      the frame that is shown first, also in the picture
+    names      of a pair's two bodies, instead of their files' names
+    picture    width and height of a picture for browsers that cannot draw the page; (0, 0): none
+    height     [pixels] of the frame in a notebook
     Warns of frames whose poses are not finite. Errors: abut.Error, and ValueError for shapes.
     """
     if not isinstance(what, (Pair, Scene)):

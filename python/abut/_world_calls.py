@@ -1,4 +1,4 @@
-"""Calls of worlds: what they are given, what they give, the C batch of it."""
+"""Calls of worlds: their inputs, their results, and their C batch."""
 from __future__ import annotations
 
 import enum
@@ -30,17 +30,20 @@ NO_FORCE_TANGENTS = "forces of contacts have gradients, in reverse mode, and no 
 
 
 class WorldStatus(enum.IntFlag):
-    """What has become of a world, in all steps of a call; OK is none of them.
+    """Bits of a world's status over all steps of a call; OK is none of them.
 
-    A world that is NOT_FINITE, has DIVERGED, is SINGULAR or had BAD_INPUT keeps the last state that it
-    had; STOPS has all four of these bits. With NOT_CONVERGED the solver's last iterate was used; with OVERFLOW
-    a pair had more contacts than the scene's capacity, or a world more hard ones than `most`: some were left out.
-    SQUEEZED: hard contacts pushed against each other, and gave way a little. FAST: bodies of a pair went farther against
-    each other in a step than half of the thinner one, and may have passed through. GAINED: springs gave energy
-    that nothing had, for the time step is too long for them. In a scene with "sweep", SWEPT: bodies were stopped
-    within a step where they would have passed through each other. SWEEP_LIMIT: that happened so often in a step
-    that what was left of it is lost. DEEP: bodies of a pair lay so deep in each other that contacts within their
-    normal cones had less than half of the depth, and may not have pushed them apart.
+    NOT_FINITE, DIVERGED, SINGULAR, BAD_INPUT  the world keeps its last valid state; STOPS has all four of these bits
+    NOT_CONVERGED  the solver did not converge, and its last iterate was used
+    OVERFLOW       a pair had more contacts than the scene's capacity, or a world more than its `most_contacts` or `most` hard
+                   ones: some were left out
+    SQUEEZED       hard contacts pushed against each other, and gave way a little
+    FAST           bodies of a pair moved against each other in one step by more than half of the thinner one, and may have passed
+                   through
+    GAINED         springs created energy, because the time step is too long for them
+    SWEPT          in a scene with "sweep", bodies were stopped within a step because they would have passed through each other
+    SWEEP_LIMIT    bodies were stopped so often in one step that the rest of the step is lost
+    DEEP           bodies of a pair were so deep in each other that contacts within their normal cones had less than half of the
+                   depth, and may not have pushed them apart
     """
 
     OK = 0
@@ -88,7 +91,7 @@ def _whose(fast_links: np.ndarray[Any, Any] | None, world: int) -> str:
 
 
 def warn_of_status(status: np.ndarray[Any, Any], fast_links: np.ndarray[Any, Any] | None = None) -> None:
-    """A Python warning for each thing that has become of a world."""
+    """Warns in Python of each status bit of the worlds."""
     if not status.any():
         return
     for bit, text in _TOLD.items():
@@ -100,39 +103,37 @@ def warn_of_status(status: np.ndarray[Any, Any], fast_links: np.ndarray[Any, Any
 
 
 class Step(NamedTuple):
-    """Worlds after a call's steps, of leading axes (...); None where it was not wanted.
+    """Worlds after the steps of a call, of leading axes (...). Outputs that were not wanted are None.
 
-    q             (..., nq) positions [m, rad, quaternions w, x, y, z]
-    v             (..., nv) velocities [m/s, rad/s]
-    w             (..., nv) the last acceleration, from which the next call's solver may start
-    status        (...) uint32, bits of WorldStatus, or-ed over all steps
-    status_step   (..., 12) uint32, the first step, from 0, of each of these bits, the lowest first;
-                  2**32 - 1: none
-    fast_links    (..., 2) uint32, of which two bodies FAST was said first, by 1 more than their links' numbers, and 0 for
-                  the world; both 0: of none
-    counts        (..., 6) uint32, sums over all solves (one a step, four of rk4): solves, pairs that were looked at,
-                  of these pairs with contacts, contacts, islands, numbers of Newton's matrix; 0 of springs
-    iterations    (...) uint32, of the solver in the last solve: that of the last step, with rk4 that of its
-                  last stage; of hard contacts how they were solved, as abut.solve_lcp's `how`
-    q_record, v_record
-                  (..., K, nq), (..., K, nv) every `record`-th state, the first one after `record` steps
+    q              (..., nq) positions [m, rad, quaternions w, x, y, z]
+    v              (..., nv) velocities [m/s, rad/s]
+    w              (..., nv) the last acceleration, from which the next call's solver may start
+    status         (...) uint32, bits of WorldStatus, combined over all steps
+    status_step    (..., 12) uint32, the first step, from 0, with each of these bits, the lowest bit first; 2**32 - 1: none
+    fast_links     (..., 2) uint32, the two bodies for which FAST was set first: their links' numbers plus 1, and 0 for the world;
+                   both 0: none
+    counts         (..., 6) uint32, sums over all solves (one per step, four with rk4): solves, pairs that were considered, pairs
+                   with contacts, contacts, islands, numbers of Newton's matrix; 0 for springs
+    iterations     (...) uint32, of the solver in the last solve: that of the last step, with rk4 that of its last stage; with
+                   hard contacts how they were solved, as in abut.solve_lcp's `how`
+    q_record, v_record  (..., K, nq), (..., K, nv) every `record`-th state, the first one after `record` steps
     At the beginning of the last step, in generalised coordinates:
-    mass          (..., nv, nv) the mass matrix
-    bias          (..., nv) Coriolis, centrifugal and gravity forces
-    smooth        (..., nv) the acceleration without contacts, limits, friction loss and equalities
-    acceleration  (..., nv)
-    constraint    (..., nv) forces of contacts, limits, friction loss and equalities
-    multipliers   (..., C, 3) forces of contacts on their owners along n, |n| t1, |n| t2 of docs/dev/cone-formulas.md,
-                  section 7 [N]; C slots of all pairs, one pair behind the other, or contacts that are given;
-                  of springs the force on body 1 in the world's axes, one of each pair
-    link_forces   (..., links, 6) what contacts push each link with: a force [N], and its moment about the link's centre
-                  of mass [N m], along the world's axes
-    pair_forces   (..., candidates, 3) what the contacts of each candidate push its first body with [N]
-    pair_normals  (..., candidates) the sums of their normal forces [N]
-    energy        (..., 2) kinetic, potential [J]
-    momentum      (..., 6) linear [kg m/s], then angular about the world's origin [kg m^2/s]
-    Of the states that are kept:
-    energy_record (..., K, 2)
+    mass           (..., nv, nv) the mass matrix
+    bias           (..., nv) Coriolis, centrifugal and gravity forces
+    smooth         (..., nv) the acceleration without contacts, limits, friction loss and equalities
+    acceleration   (..., nv)
+    constraint     (..., nv) forces of contacts, limits, friction loss and equalities
+    multipliers    (..., C, 3) forces of contacts on their owners along n, |n| t1, |n| t2 of docs/dev/cone-formulas.md, section 7
+                   [N]; C slots of all pairs, one pair after the other, or given contacts; with springs the force on body 1 in the
+                   world's axes, one for each pair
+    link_forces    (..., links, 6) sum of the contact forces on each link: a force [N], and its moment about the link's centre of
+                   mass [N m], along the world's axes
+    pair_forces    (..., candidates, 3) sum of the contact forces of each candidate on its first body [N]
+    pair_normals   (..., candidates) the sums of their normal forces [N]
+    energy         (..., 2) kinetic, potential [J]
+    momentum       (..., 6) linear [kg m/s], then angular about the world's origin [kg m^2/s]
+    Of the recorded states:
+    energy_record  (..., K, 2)
     """
 
     q: np.ndarray[Any, Any]
@@ -160,7 +161,7 @@ class Step(NamedTuple):
 
 
 class GivenContacts(NamedTuple):
-    """Contacts in place of the bodies', C slots that are the same in all worlds.
+    """Contacts that replace those of the bodies, in C slots that are the same in all worlds.
 
     owner, opposing  (C) links, -1 the world; a force along the normal acts on the owner
     pair             (C) the scene's pair of each, for friction and softness
@@ -178,17 +179,16 @@ class GivenContacts(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """Gradients by what a step was given, of its shapes behind the leading axes; None where it was not
-    wanted.
+    """Gradients by the inputs of a step, with their shapes after the leading axes. Gradients that were not wanted are None.
 
-    q, v                           (..., nq), (..., nv)
-    u                              (..., nu), or (..., steps, nu) where controls were given
-    mass_scale                     (..., links)
-    friction, stiffness            (..., pairs)
-    gravity                        (..., 3)
-    springs                        (..., pairs, 6)
-    p, d, n, activity              (..., C, 3), (..., C), (..., C, 3), (..., C) of given contacts
-    escaped                        (...) uint32, 1 where a step took hard contacts for open
+    q, v                   (..., nq), (..., nv)
+    u                      (..., nu), or (..., steps, nu) if controls were given
+    mass_scale             (..., links)
+    friction, stiffness    (..., pairs)
+    gravity                (..., 3)
+    springs                (..., pairs, 6)
+    p, d, n, activity      (..., C, 3), (..., C), (..., C, 3), (..., C) of given contacts
+    escaped                (...) uint32, 1 if a step treated hard contacts as open
     """
 
     q: np.ndarray[Any, Any] | None = None
@@ -207,11 +207,11 @@ class Gradients(NamedTuple):
 
 
 class Tangents(NamedTuple):
-    """How what a step gives moves along tangents of what it was given; None where no state is kept.
+    """Tangents of the results of a step along tangents of its inputs. Tangents of recorded states are None if there are none.
 
     q, v                (..., nq), (..., nv)
-    q_record, v_record  (..., K, nq), (..., K, nv) of the states that are kept
-    step                the Step itself, of the same call; other than step's by rounding alone
+    q_record, v_record  (..., K, nq), (..., K, nv) of the recorded states
+    step                the Step itself, of the same call; it differs from step's only by rounding
     """
 
     q: np.ndarray[Any, Any] | None = None
@@ -222,15 +222,14 @@ class Tangents(NamedTuple):
 
 
 class Transition(NamedTuple):
-    """The linear model of one step, in the tangent space of q: rows are of q', then v'; None where it
-    was not wanted.
+    """The linear model of one step, in the tangent space of q: rows are of q', then v'. Matrices that were not wanted are None.
 
     A                    (..., 2 nv, 2 nv) by q, then v
     B                    (..., 2 nv, nu) by u
     mass_scale           (..., 2 nv, links)
     friction, stiffness  (..., 2 nv, pairs)
     gravity              (..., 2 nv, 3)
-    step                 the Step itself, of the same call; other than step's by rounding alone
+    step                 the Step itself, of the same call; it differs from step's only by rounding
     """
 
     A: np.ndarray[Any, Any]
@@ -243,7 +242,7 @@ class Transition(NamedTuple):
 
 
 class SceneNumbers(Protocol):
-    """What calls need of an abut.Scene, whose methods make them."""
+    """The parts of an abut.Scene that calls need; methods of the scene make these calls."""
 
     context: Context
     links: int
@@ -262,7 +261,7 @@ class SceneNumbers(Protocol):
 
 
 class Call:
-    """A C batch of worlds with all that it points to."""
+    """A C batch of worlds with everything that it points to."""
 
     def __init__(self, scene: SceneNumbers, q: Array, v: Array, u: Array | None = None,
                  controls: Array | None = None, steps: int | None = None, record: int = 0,
@@ -321,7 +320,7 @@ class Call:
         for name, which in links.items():
             if which.size != count:
                 raise ValueError(f"{name} has {which.size} contacts and owner {count}")
-            # Rooms of one number more, so that none of them is NULL.
+            # Rooms with one more number, so that none of them is NULL.
             room = ffi.new("int32_t[]", count + 1)
             ffi.memmove(room, which, which.nbytes)
             setattr(self.given, name, room)
@@ -332,7 +331,7 @@ class Call:
                 "n": (contacts.n, (count, 3)), "activity": (contacts.activity, (count,))}
 
     def _read(self, inputs: Mapping[str, tuple[Array, Shape]]) -> dict[str, Any]:
-        """The inputs, of common leading axes."""
+        """Reads the inputs, with common leading axes."""
         arrays = {name: real_array(value, self.dtype, name) for name, (value, _) in inputs.items()}
         self.rows = Rows(self.dtype, common_axes({name: array.shape for name, array in arrays.items()},
                                                  {name: tail for name, (_, tail) in inputs.items()}))
@@ -340,7 +339,7 @@ class Call:
                 for name, (_, tail) in inputs.items()}
 
     def place(self, array: Any) -> Any:
-        """Where an array lies, which stays as long as the call does."""
+        """Returns a pointer to an array, which the call keeps alive."""
         where = pointer(array) if array is not None and array.size else ffi.NULL
         self.kept.append(where)
         return where
@@ -364,7 +363,7 @@ class Call:
             warn_of_failures(self.scene.context, self.worlds.failures)
 
     def results(self, want: Sequence[str] = ()) -> Step:
-        """Places of what steps give."""
+        """Adds the arrays of the results of steps."""
         check_names(want, ON_REQUEST, "want")
         scene = self.scene
         made = {"q": self.output("q_next", (scene.nq,)), "v": self.output("v_next", (scene.nv,)),
@@ -393,11 +392,11 @@ class Call:
         return made
 
     def input(self, value: Array, tail: Shape, name: str) -> Any:
-        """One more input's place, of the call's leading axes."""
+        """Returns a pointer to one more input, with the call's leading axes."""
         return self.place(self.rows.read(real_array(value, self.dtype, name), tail, name))
 
     def _tail(self, name: str) -> Shape:
-        """The shape of what has a gradient, behind the leading axes."""
+        """Returns the shape of an input that has a gradient, after the leading axes."""
         scene = self.scene
         if name == "u" and self.worlds.controls:
             return (self.steps, scene.nu)
@@ -411,7 +410,7 @@ class Call:
                  "friction": scene.parameters, "stiffness": scene.parameters, "gravity": 3}[name],)
 
     def _tails(self) -> dict[str, Shape]:
-        """The shapes of what depends on that, in the order of BARS."""
+        """Returns the shapes of the outputs that have cotangents, in the order of BARS."""
         nq, nv, kept = self.scene.nq, self.scene.nv, self.steps // self.record if self.record else 0
         return {"q": (nq,), "v": (nv,), "q_record": (kept, nq), "v_record": (kept, nv),
                 "acceleration": (nv,), "link_forces": (self.scene.links, 6),
@@ -419,9 +418,9 @@ class Call:
 
     def vjp(self, bars: Mapping[str, Array | None], wrt: Sequence[str], q: Array | None = None,
             q_record: Array | None = None, escape: bool = False) -> Gradients:
-        """Gradients of the sum of a step's outputs times their cotangents, by the numbers of q.
+        """Computes gradients of the sum of a step's outputs times their cotangents, by the numbers of q.
 
-        q, q_record   of that step, where they have cotangents
+        q, q_record  of that step, if they have cotangents
         """
         scene, worlds = self.scene, self.worlds
         check_names(wrt, SLOPES, "wrt")
@@ -443,7 +442,7 @@ class Call:
         return Gradients(**made, escaped=escaped)
 
     def jvp(self, tangents: Mapping[str, Array | None], want: Sequence[str]) -> Tangents:
-        """Tangents, by the numbers of q, of what `want` names: q, v, q_record, v_record."""
+        """Computes tangents, by the numbers of q, of the outputs that `want` names: q, v, q_record, v_record."""
         if tangents.get("springs") is not None:
             raise NotImplementedError(NO_TANGENTS)
         tails = self._tails()
@@ -478,7 +477,7 @@ def count_of(name: str, value: Any, default: int) -> int:
 
 
 def mirrored(mass: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A whole matrix of its lower triangle, with zeros above."""
+    """Completes a symmetric matrix from its lower triangle, with zeros above."""
     count = mass.shape[-1]
     above = np.triu_indices(count, 1)
     mass[..., above[0], above[1]] = mass[..., above[1], above[0]]

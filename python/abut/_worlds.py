@@ -29,14 +29,14 @@ __all__ = ["Distances", "Forces", "GivenContacts", "Gradients", "Scene", "Start"
 
 
 class WorldContacts(NamedTuple):
-    """Contacts of worlds, by world, by pair as Scene.candidates has them, and by slot.
+    """Contacts of worlds, sorted by world, by pair as in Scene.candidates, and by slot.
 
-    world        (M) uint32, index in the batch, its leading axes folded into one
-    bodies       (M, 2) uint32, the numbers of the two bodies
-    candidate    (M) uint32, which of the scene's candidates their pair is
-    slot         (M) uint32, of that pair
-    p, n         (M, 3) [m]; d, activity (M)
-    force        (M, 3) [N] on the first body, along the world's axes, where it was asked for, else None
+    world      (M) uint32, index in the batch, with its leading axes folded into one
+    bodies     (M, 2) uint32, the numbers of the two bodies
+    candidate  (M) uint32, index of their pair among the scene's candidates
+    slot       (M) uint32, slot of that pair
+    p, n       (M, 3) [m]; d, activity (M)
+    force      (M, 3) [N] on the first body, along the world's axes, if requested, else None
     """
 
     world: np.ndarray[Any, Any]
@@ -51,7 +51,7 @@ class WorldContacts(NamedTuple):
 
 
 class Start(NamedTuple):
-    """A state that a scene names: positions (nq), velocities (nv) and controls (nu), so that scene.step(*start) begins there."""
+    """A state that a scene names: positions (nq), velocities (nv) and controls (nu). scene.step(*start) begins at it."""
 
     q: np.ndarray[Any, Any]
     v: np.ndarray[Any, Any]
@@ -59,17 +59,17 @@ class Start(NamedTuple):
 
 
 class _Starts(dict[str, Start]):
-    """Starts by name. The error of one that is missing names those that are there."""
+    """Starts by name. The error for a missing name lists the existing names."""
 
     def __missing__(self, name: str) -> Start:
         raise KeyError(f"no start `{name}`: the scene names " + (", ".join(f"`{one}`" for one in self) or "none"))
 
 
 class Distances(NamedTuple):
-    """Distances of pairs in worlds of leading axes (...), in the order in which the pairs were asked for.
+    """Distances of pairs in worlds of leading axes (...), in the order of the requested pairs.
 
-    d     (..., pairs) [m], negative for bodies in each other
-    grad  (..., pairs, nq) by the numbers of q, where it was asked for, else None
+    d     (..., pairs) [m], negative for overlapping bodies
+    grad  (..., pairs, nq) by the numbers of q, if requested, else None
     """
 
     d: np.ndarray[Any, Any]
@@ -77,28 +77,27 @@ class Distances(NamedTuple):
 
 
 class Scene(Owner):
-    """What worlds have in common: trees of links with bodies, joints, actuators, pairs that touch.
+    """A scene defines the common parts of worlds: trees of links with bodies, joints, actuators, and pairs that touch.
 
-    path      of a NAME.scene.json (docs/scenes.md); files that it names are found from its folder. Or what such a file holds, as a
-              dict; files that it names are then found from the working directory, in which a file is made for the time of loading
-    context   the devices that step its worlds; None takes abut.default_context()
-    contact_model  "cone", "lcp" or "spring", in place of the scene's own; what of its own model the other has no
-                   meaning for is left aside. None: its own
-    progress       called as progress(what, share) before each body is made and while its field is, with the body's place and
-                   the share of all bodies that is there; what it raises ends the loading. None: a line on stderr after a
-                   second, if that is a terminal; False: nothing
+    path           a NAME.scene.json (docs/scenes.md), whose files are relative to its folder; or the contents of such a file as a
+                   dict. Files of a dict are relative to the working directory, in which a temporary file is made during loading
+    context        the devices that step its worlds; None takes abut.default_context()
+    contact_model  "cone", "lcp" or "spring", instead of the scene's own. Settings of the scene that have no meaning in the other
+                   model are ignored. None: the scene's own
+    progress       called as progress(what, share) before each body is made and while its field is made, with the body's place and
+                   the finished share of all bodies; an exception in it ends the loading. None: a line on stderr after a second,
+                   if that is a terminal; False: nothing
     Errors: abut.Error with file, line and cause.
 
-    nq, nv, nu              positions, velocities, controls of a world
-    moved                   how many links controls move
-    links, pairs, contacts  how many there are, pairs that are listed; contacts: slots of these together, of springs
-                            one a pair
-    bodies, candidates      see there; how many candidates, kinds of these and trees of links there are: candidate_count,
-                            kinds, trees
-    parameters              columns of friction and of stiffness: the listed pairs, then the bodies that are in automatic
-                            ones, by their numbers. What of automatic pairs is suspicious is warned about
-    timestep                [s]
-    by_springs              whether contacts are springs
+    nq, nv, nu     positions, velocities, controls of a world
+    moved          number of links that controls move
+    links, pairs, contacts  numbers of links, of listed pairs, and of the contact slots of these pairs; with springs one per pair
+    bodies, candidates  see there. candidate_count, kinds and trees are the numbers of candidates, of their kinds and of trees of
+                        links
+    parameters     columns of friction and of stiffness: the listed pairs, then the bodies of automatic pairs, by their numbers.
+                   Suspicious automatic pairs give a warning
+    timestep       [s]
+    by_springs     whether contacts are springs
     """
 
     _destroy = lib.abut_destroy_scene
@@ -108,7 +107,7 @@ class Scene(Owner):
         if not isinstance(path, Mapping):
             self._load(path, context, contact_model, str, progress)
             return
-        # Names of bodies' files in a dict are seen from the working directory, and so is a file there.
+        # File names in a dict are relative to the working directory, and so is a file there.
         file, place = tempfile.mkstemp(".scene.json", "abut-", os.curdir)
         try:
             with os.fdopen(file, "w") as to:
@@ -119,7 +118,7 @@ class Scene(Owner):
 
     def _load(self, path: str | os.PathLike[str], context: Context | None, contact_model: str | None,
               renamed: Callable[[str], str], progress: Progress) -> None:
-        """renamed   gives errors and warnings other names for the scene's files and places"""
+        """Loads the scene. `renamed` gives the scene's files and places other names in errors and warnings."""
         place = path_of(path)
         name = os.fsdecode(place)
         self.context = default_context() if context is None else context
@@ -168,7 +167,7 @@ class Scene(Owner):
         self._check(name, renamed)
 
     def _name_pair(self, i: int) -> str:
-        """The place of a pair, or of the bodies of an automatic one."""
+        """Returns the place of a pair, or of the bodies of an automatic pair."""
         if i < self.pairs:
             return f"pairs[{i}]"
         of, at = [ffi.new("size_t *") for _ in range(2)], [ffi.new("size_t *") for _ in range(2)]
@@ -180,7 +179,7 @@ class Scene(Owner):
         return " and ".join(places)
 
     def _check(self, name: str, renamed: Callable[[str], str]) -> None:
-        """Warns of joints that steps do not hold, and of what is suspicious in automatic pairs."""
+        """Warns of joints for which the steps are unstable, and of suspicious automatic pairs."""
         count, text = ffi.new("size_t *"), ffi.new("const char **")
         check(lib.abut_check_scene(self._handle, count))
         for i in range(count[0]):
@@ -189,7 +188,7 @@ class Scene(Owner):
 
     @property
     def bodies(self) -> np.ndarray[Any, Any]:
-        """Of each body, by its number, its link and its place among the link's bodies: (bodies, 2)."""
+        """The link of each body, and the body's index among the link's bodies, by the body's number: (bodies, 2)."""
         found = np.empty((self._bodies, 2), np.int64)
         link, place = ffi.new("size_t *"), ffi.new("size_t *")
         for i in range(self._bodies):
@@ -199,8 +198,8 @@ class Scene(Owner):
 
     @property
     def candidates(self) -> np.ndarray[Any, Any]:
-        """Of each pair that may collide the numbers of its bodies, (candidates, 2): the listed pairs, then the automatic
-        ones. Errors: abut.Error where a listed pair has no bodies."""
+        """The numbers of the two bodies of each pair that may collide, (candidates, 2): the listed pairs, then the automatic
+        pairs. Errors: abut.Error if a listed pair has no bodies."""
         found = np.empty((self.candidate_count, 2), np.int64)
         a, b = ffi.new("size_t *"), ffi.new("size_t *")
         for i in range(self.candidate_count):
@@ -215,7 +214,7 @@ class Scene(Owner):
 
     @property
     def link_names(self) -> tuple[str | None, ...]:
-        """The names of the links as the scene's file states them; None of a link without one."""
+        """The names of the links in the scene's file; None for a link without a name."""
         name, found = ffi.new("const char **"), []
         for i in range(self.links):
             check(lib.abut_get_link_name(self.handle, i, name))
@@ -234,7 +233,7 @@ class Scene(Owner):
         return link
 
     def _select(self, pairs: Sequence[WorldPair] | None, smooth: bool, temperature: float) -> OfPositions:
-        """The distances of pairs, as `distances` is given them."""
+        """Converts the pairs that `distances` is given."""
         if pairs is None:
             count, of = self.candidate_count, [(i, i) for i in range(self.candidate_count)]
             return OfPositions(self, count, tuple(of), smooth, temperature)
@@ -256,9 +255,9 @@ class Scene(Owner):
         return OfPositions(self, len(pairs), tuple(of), smooth, temperature)
 
     def poses(self, q: Array) -> np.ndarray[Any, Any]:
-        """Poses (..., links, 7) of all links in worlds at positions q (..., nq): x, y, z, qw, qx, qy, qz of each link's own
-        frame in the world, of length 1. A world whose positions are not finite gets NaN. abut.torch.poses and
-        abut.jax.poses differentiate them. Errors: ValueError for shapes."""
+        """Computes poses (..., links, 7) of all links in worlds at positions q (..., nq): x, y, z, qw, qx, qy, qz of each link's
+        own frame in the world, with quaternions of length 1. A world whose positions are not finite gets NaN. abut.torch.poses
+        and abut.jax.poses differentiate them. Errors: ValueError for shapes."""
         own = real_array(q, self.context.dtype, "q")
         own = Rows(self.context.dtype, own.shape[:-1]).read(own, (self.nq,), "q")
         poses: np.ndarray[Any, Any] = run(plan_of("poses", OfPositions(self), ("q",), ("poses",)), [own])[0]
@@ -266,15 +265,15 @@ class Scene(Owner):
 
     def distances(self, q: Array, pairs: Sequence[WorldPair] | None = None, *, smooth: bool = True, temperature: float = 0.0,
                   grad: bool = False) -> Distances:
-        """Signed distances of pairs in worlds at positions q (..., nq), by the fields of their bodies.
+        """Computes signed distances of pairs in worlds at positions q (..., nq), by the fields of their bodies.
 
-        pairs        each the number of one of `candidates`, or two links, by names or numbers: then the least distance of
-                     the candidates between them. None: all candidates, in their order
-        smooth       whether distances are abut.reduce's soft_distance, else its distance
+        pairs        each is an index into `candidates`, or two links, by names or numbers: then the smallest distance of the
+                     candidates between them. None: all candidates, in their order
+        smooth       True: soft_distance of abut.reduce; False: its distance
         temperature  [m] of soft distances; 0: a sixteenth of the pair's `penetration`
-        grad         whether derivatives by q come along
+        grad         also compute derivatives by q
         A world whose positions are not finite gets NaN. abut.torch.distances and abut.jax.distances differentiate them.
-        Errors: ValueError for shapes, and for links that are not there or of no candidate; abut.Error, also of springs.
+        Errors: ValueError for shapes, and for links that do not exist or have no candidate; abut.Error, also with springs.
         """
         own = real_array(q, self.context.dtype, "q")
         rows = Rows(self.context.dtype, own.shape[:-1])
@@ -292,8 +291,7 @@ class Scene(Owner):
         return Distances(made[0], self.map("gradient_from_tangent", own[..., None, :], made[1]))
 
     def _signs(self, pairs: Sequence[WorldPair] | None) -> np.ndarray[Any, Any]:
-        """For each pair and each candidate 1 where the candidate is of the pair, -1 where its bodies are the other way round,
-        else 0: (pairs, candidates)."""
+        """Returns (pairs, candidates): 1 if the candidate belongs to the pair, -1 if its bodies are in the other order, else 0."""
         if pairs is None:
             return np.eye(self.candidate_count, dtype=self.context.dtype)
         of, names = self._select(pairs, True, 0.0), self.link_names
@@ -309,14 +307,15 @@ class Scene(Owner):
                        threshold: float = 0.0, w: Array | None = None, mass_scale: Array | None = None,
                        friction: Array | None = None, stiffness: Array | None = None, gravity: Array | None = None,
                        springs: Array | None = None, contacts: GivenContacts | None = None) -> Forces:
-        """What contacts push links with, and bodies of pairs each other, in the step that would start at q, v and u.
+        """Computes contact forces on links and between the bodies of pairs, in the step that would start at q, v and u.
 
-        pairs      as of distances: each the number of one of `candidates`, or two links. Of two links the forces of all
-                   candidates between them are summed up, on the first one. None: all candidates, on their first bodies
-        threshold  [N] of the sum of a pair's normal forces, above which it touches
-        All else as of step. Forces are those of the scene's contact law: with soft contacts and springs at the state, with
-        hard ones impulses of the step by its length. Contacts of soft laws begin a little before bodies touch. abut.torch and
-        abut.jax have gradients of them with soft contacts. Errors: as of step; abut.Error, also of springs between clouds.
+        pairs      as for distances: each is an index into `candidates`, or two links. For two links the forces of all candidates
+                   between them are added, on the first link. None: all candidates, on their first bodies
+        threshold  [N] of the sum of a pair's normal forces, above which the pair touches
+        All else as in step. Forces are those of the scene's contact law: with soft contacts and springs at the state, with
+        hard ones impulses of the step over its length. Contacts of soft laws begin slightly before bodies touch. abut.torch
+        and abut.jax have their gradients with soft contacts.
+        Errors: as in step; abut.Error, also with springs between clouds.
         """
         signs = self._signs(pairs)
         made = self.step(q, v, u, w=w, mass_scale=mass_scale, friction=friction, stiffness=stiffness, gravity=gravity,
@@ -324,9 +323,10 @@ class Scene(Owner):
         return forces_of(made._asdict(), signs, threshold)
 
     def near(self, q: Array) -> np.ndarray[Any, Any]:
-        """Pairs that may touch in worlds at positions q (..., nq), those that a step looks at: of all others no contact
-        is active. A row a pair, (M, 3), the world, counted over the leading axes, and the numbers of the two bodies; by
-        world, then in the order of candidates. Errors: abut.Error, also for positions that are not finite."""
+        """Finds pairs that may touch in worlds at positions q (..., nq): the pairs that a step considers; no contact of any other
+        pair is active. The result (M, 3) has one row per pair: the world, counted over the leading axes, and the numbers of
+        the two bodies. Rows are sorted by world, then by candidate. Errors: abut.Error, also for positions that are not
+        finite."""
         own, count = self._positions(q)
         items = ffi.new("abut_items *")
         check(lib.abut_find_items(self.handle, pointer(own), count, items))
@@ -337,12 +337,12 @@ class Scene(Owner):
 
     def find_contacts(self, q: Array, threshold: float = 0.05, *, forces: bool = False, v: Array | None = None,
                       u: Array | None = None) -> WorldContacts:
-        """Contacts of at least this activity in worlds at positions q (..., nq), also of automatic pairs.
+        """Finds contacts of at least this activity in worlds at positions q (..., nq), including those of automatic pairs.
 
-        forces   what each contact pushes the first of its bodies with, too, its normal force and its friction together, in
-                 one step from q, v (..., nv) and controls u (..., nu); None: 0. Of hard contacts many have none, since the contact model
-                 chooses few of all. NaN where it is not known (abut_find_contact_forces)
-        Errors: ValueError for shapes; abut.Error, also for positions that are not finite and of springs.
+        forces  also compute the force of each contact on its first body, normal force and friction together, in one step from q,
+                v (..., nv) and controls u (..., nu); None: 0. Many hard contacts have none, since the contact model chooses only
+                a few of them. NaN where the force is unknown (abut_find_contact_forces)
+        Errors: ValueError for shapes; abut.Error, also for positions that are not finite and with springs.
         """
         own, count = self._positions(q)
         batch = Rows(self.context.dtype, own.shape[:-1])
@@ -366,8 +366,8 @@ class Scene(Owner):
             lib.abut_free_compact(found)
 
     def start(self) -> np.ndarray[Any, Any]:
-        """Positions (nq) as the scene states them: hinges and slides at their `start`, balls not turned; in the
-        context's precision."""
+        """Positions (nq) of the scene's start state, in the context's precision: hinges and slides at their `start`, balls not
+        turned."""
         q = np.empty(self.nq)
         check(lib.abut_get_scene_start(self.handle, ffi.from_buffer("double[]", q)
                                        if q.size else ffi.new("double[1]")))
@@ -375,7 +375,7 @@ class Scene(Owner):
 
     @property
     def starts(self) -> dict[str, Start]:
-        """The states that the scene names, in the order of its file; in the context's precision."""
+        """The states that the scene names, in the order of its file, in the context's precision."""
         found = _Starts()
         name = ffi.new("const char **")
         for i in range(self._starts):
@@ -386,8 +386,8 @@ class Scene(Owner):
         return found
 
     def smoothings(self) -> list[dict[str, Any] | None]:
-        """Of each pair the smoothing that it has, what the scene states and what was fitted, by the names
-        of abut.fit_smoothing; None of pairs whose contacts are given, or springs."""
+        """The smoothing of each pair, both stated and fitted coefficients, by the names of abut.fit_smoothing; None for pairs
+        whose contacts are given, or springs."""
         pair, smoothing = ffi.new("abut_scene_pair *"), ffi.new("abut_smoothing *")
         found: list[dict[str, Any] | None] = []
         for i in range(self.pairs):
@@ -400,8 +400,8 @@ class Scene(Owner):
         return found
 
     def springs(self) -> np.ndarray[Any, Any]:
-        """Numbers (pairs, 6) of the scene's springs: k [N/m], mu, v_d, v_s [m/s], eps2, eps3 [m]; in the
-        context's precision. Errors: abut.Error where its contacts are none."""
+        """Numbers (pairs, 6) of the scene's springs: k [N/m], mu, v_d, v_s [m/s], eps2, eps3 [m], in the context's precision.
+        Errors: abut.Error if its contacts are not springs."""
         numbers = np.empty((self.pairs, SPRING_WIDTH))
         check(lib.abut_get_scene_springs(self.handle, ffi.from_buffer("double[]", numbers)
                                          if numbers.size else ffi.new("double[1]")))
@@ -412,28 +412,26 @@ class Scene(Owner):
              mass_scale: Array | None = None, friction: Array | None = None,
              stiffness: Array | None = None, gravity: Array | None = None, springs: Array | None = None,
              contacts: GivenContacts | None = None, want: Sequence[str] = ()) -> Step:
-        """Worlds after `steps` steps (1), a row each; leading axes are broadcast against each other.
+        """Steps worlds `steps` times (1), one row per world; leading axes are broadcast against each other.
 
-        q, v        (..., nq), (..., nv): a free joint's position and quaternion w, x, y, z (of any
-                    length above 0), velocity in the world's axes [m/s], angular velocity in the
-                    link's [rad/s]
-        u           (..., nu) controls held over all steps; None: 0
-        controls    (..., steps, nu) in its place, those of every step; tells `steps`
-        w           (..., nv) the last acceleration, from which the solver starts; None: 0
-        record      keep every so many steps' state; 0: none
-        mass_scale  (..., links) factors of masses and inertias; None: 1
-        friction    (..., parameters) coefficients; None: the scene's. That of an automatic pair is the larger of its bodies'
-        stiffness   (..., parameters) factors of the contacts' stiffness; None: 1. That of an automatic pair is the root of
-                    the product of its bodies'
-        gravity     (..., 3) [m/s^2]; None: the scene's
-        springs     (..., pairs, 6) k, mu, v_d, v_s, eps2, eps3 of each pair whose contacts are springs, in
-                    the place of its own and of friction; None: the scene's
-        contacts    GivenContacts in place of the bodies'
-        want        of "mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy",
-                    "momentum", "status_step", "counts", "fast_links", "link_forces", "pair_forces", "pair_normals" and, of
-                    kept states, "energy_record"; they cost a copy each
-        Errors: ValueError for shapes and dtypes; abut.Error. What becomes of a world is told by its
-        status.
+        q, v         (..., nq), (..., nv): a free joint's position and quaternion w, x, y, z (of any length above 0), velocity in
+                     the world's axes [m/s], angular velocity in the link's axes [rad/s]
+        u            (..., nu) controls for all steps; None: 0
+        controls     (..., steps, nu) instead, controls of every step; defines `steps`
+        w            (..., nv) the last acceleration, from which the solver starts; None: 0
+        record       number of steps after which a state is recorded; 0: none
+        mass_scale   (..., links) factors of masses and inertias; None: 1
+        friction     (..., parameters) coefficients; None: the scene's. An automatic pair has the larger value of its bodies
+        stiffness    (..., parameters) factors of the contacts' stiffness; None: 1. An automatic pair has the root of the product
+                     of its bodies' values
+        gravity      (..., 3) [m/s^2]; None: the scene's
+        springs      (..., pairs, 6) k, mu, v_d, v_s, eps2, eps3 of each pair whose contacts are springs, instead of the pair's
+                     own and of friction; None: the scene's
+        contacts     GivenContacts instead of the bodies'
+        want         any of "mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy", "momentum",
+                     "status_step", "counts", "fast_links", "link_forces", "pair_forces", "pair_normals" and, for recorded states,
+                     "energy_record"; each costs a copy
+        Errors: ValueError for shapes and dtypes; abut.Error. A failure of a single world sets its status and is not an error.
         """
         call = Call(self, q, v, u, controls, steps, record, contacts, w=w, mass_scale=mass_scale,
                     friction=friction, stiffness=stiffness, gravity=gravity, springs=springs)
@@ -450,22 +448,21 @@ class Scene(Owner):
             link_forces_bar: Array | None = None, pair_forces_bar: Array | None = None,
             wrt: Sequence[str] = ("q", "v", "u"), made: Step | None = None,
             escape: bool = False) -> Gradients:
-        """Gradients of the sum of a step's outputs times these cotangents, by what the step was given.
+        """Computes gradients of the sum of a step's outputs times these cotangents, by the inputs of the step.
 
-        q_bar, v_bar                (..., nq), (..., nv) of the state after all steps; None is 0
-        q_record_bar, v_record_bar  (..., K, nq), (..., K, nv) of states kept on the way
-        acceleration_bar            (..., nv) of the last step's acceleration
-        link_forces_bar, pair_forces_bar
-                                    (..., links, 6), (..., candidates, 3) of what contacts push with there; soft contacts alone
-        wrt      of "q", "v", "u" (also of controls), "mass_scale", "friction", "stiffness", "gravity",
-                 "springs"; of contacts that are given, and of one step, also "p", "d", "n", "activity"
-        made     what step gave for the same; where it is None and cotangents of quaternions need it, it
-                 is computed anew
-        escape   of hard contacts: each step back may take those for open that descent would open, where
-                 the gradient by v and u is larger so
-        All else as of step. Gradients by q are by its numbers, a quaternion's orthogonal to it; map has
-        those along steps in the tangent space. w, iterations and what was given as contacts have no
-        derivatives. Where a world has stopped, its gradients are 0.
+        q_bar, v_bar  (..., nq), (..., nv) of the state after all steps; None is 0
+        q_record_bar, v_record_bar  (..., K, nq), (..., K, nv) of recorded states
+        acceleration_bar  (..., nv) of the last step's acceleration
+        link_forces_bar, pair_forces_bar  (..., links, 6), (..., candidates, 3) of the contact forces in the last step; only with
+                      soft contacts
+        wrt           any of "q", "v", "u" (also of controls), "mass_scale", "friction", "stiffness", "gravity", "springs"; for
+                      given contacts and one step, also "p", "d", "n", "activity"
+        made          the result of step for the same inputs; None: it is computed anew if cotangents of quaternions need it
+        escape        with hard contacts: each backward step may treat contacts as open that gradient descent would open, if the
+                      gradient by v and u is larger so
+        All else as in step. Gradients by q are by its numbers, a quaternion's orthogonal to it; `map` converts them to
+        gradients along steps in the tangent space. w, iterations and links and pairs of given contacts have no derivatives.
+        The gradients of a world that has stopped are 0.
         """
         bars = {"q": q_bar, "v": v_bar, "q_record": q_record_bar, "v_record": v_record_bar,
                 "acceleration": acceleration_bar, "link_forces": link_forces_bar, "pair_forces": pair_forces_bar}
@@ -492,17 +489,16 @@ class Scene(Owner):
             v_tangent: Array | None = None, u_tangent: Array | None = None,
             mass_scale_tangent: Array | None = None, friction_tangent: Array | None = None,
             stiffness_tangent: Array | None = None, gravity_tangent: Array | None = None) -> Tangents:
-        """Derivatives of what step gives along tangents of what it was given, of its shapes; None is 0.
+        """Computes derivatives of the results of step along tangents of its inputs. Tangents have the inputs' shapes; None is 0.
 
-        q_tangent    (..., nq): how q's numbers move, not a step in its tangent space, from which
-                     map("slope_from_tangent", q, d) makes one
-        v_tangent    (..., nv)
-        u_tangent    as u or controls, whichever was given; (..., nu) where neither was
-        mass_scale_tangent, friction_tangent, stiffness_tangent, gravity_tangent
-        All else as of step, which is computed too: the answer's `step`. Of a quaternion's tangent only
-        what is orthogonal to it counts, and so is the one that comes. Contacts that are given are held, and
-        so are springs' numbers.
-        From the step on that stops a world its tangents are 0.
+        q_tangent     (..., nq): change of q's numbers, not a step in its tangent space; map("slope_from_tangent", q, d) makes one
+                      from such a step
+        v_tangent     (..., nv)
+        u_tangent     as u or controls, whichever was given; (..., nu) if neither was
+        mass_scale_tangent, friction_tangent, stiffness_tangent, gravity_tangent  shapes of the parameters
+        All else as in step, which is computed, too: `step` of the result. Only the part of a quaternion's tangent that is
+        orthogonal to the quaternion counts, and tangents of the result are orthogonal, too. Given contacts and springs'
+        numbers are held fixed. A world's tangents are 0 from the step that stops it.
         """
         tangents = {"q": q_tangent, "v": v_tangent, "u": u_tangent, "mass_scale": mass_scale_tangent,
                     "friction": friction_tangent, "stiffness": stiffness_tangent,
@@ -518,13 +514,13 @@ class Scene(Owner):
                    mass_scale: Array | None = None, friction: Array | None = None,
                    stiffness: Array | None = None, gravity: Array | None = None, springs: Array | None = None,
                    contacts: GivenContacts | None = None, want: Sequence[str] = ()) -> Transition:
-        """The linear model of one step of each world: matrices of its state after it by what it was given.
+        """Computes the linear model of one step of each world: matrices of the state after the step by the inputs of the step.
 
-        want   matrices by parameters, of "mass_scale", "friction", "stiffness", "gravity"
-        All else as of step, which is computed too: the answer's `step`. A state's rows and columns are
-        2 nv, steps in the tangent space of q, then v: to first order
+        want  matrices by parameters: any of "mass_scale", "friction", "stiffness", "gravity"
+        All else as in step, which is computed, too: `step` of the result. A state has 2 nv rows and columns, steps in the
+        tangent space of q, then v: to first order
             subtract(q', q0') = A[:nv] @ [d, dv] + B[:nv] @ du    where q = add(q0, d)
-        so that a quaternion counts three. Of worlds that have stopped they are 0.
+        so that a quaternion counts three. Matrices of worlds that have stopped are 0.
         """
         call = Call(self, q, v, u, None, None, 0, contacts, w=w, mass_scale=mass_scale,
                     friction=friction, stiffness=stiffness, gravity=gravity, springs=springs)
@@ -532,25 +528,24 @@ class Scene(Owner):
         return call.transition(want)._replace(step=made)
 
     def add(self, q: Array, d: Array) -> np.ndarray[Any, Any]:
-        """q (+) d: positions (..., nq) after a step (..., nv) in their tangent space. A quaternion turns
-        by d in the link's axes [rad], and comes out with length 1."""
+        """Adds a step to positions, q (+) d: positions (..., nq) after a step (..., nv) in their tangent space. A quaternion
+        turns by d in the link's axes [rad], and has length 1 in the result."""
         return self._map(lib.abut_add_positions, q, d, "d", self.nv, self.nq)
 
     def subtract(self, left: Array, right: Array) -> np.ndarray[Any, Any]:
-        """left (-) right: the step (..., nv) that takes right (..., nq) to left (..., nq), turning by at
-        most pi."""
+        """Computes the step between positions, left (-) right: the step (..., nv) from right (..., nq) to left (..., nq), with
+        rotations of at most pi."""
         def call(handle: Any, count: int, right: Any, left: Any, d: Any) -> int:
             return int(lib.abut_subtract_positions(handle, count, left, right, d))
         return self._map(call, right, left, "left", self.nq, self.nv)
 
     def map(self, kind: str, q: Array, x: Array) -> np.ndarray[Any, Any]:
-        """Derivatives by positions' nq numbers as those along steps of their tangent space (nv), and
-        back, at positions q (..., nq). A quaternion's gradient is orthogonal to it.
+        """Converts derivatives by positions' nq numbers to derivatives along steps of their tangent space (nv), or back, at
+        positions q (..., nq). A quaternion's gradient is orthogonal to it.
 
-        kind   "slope_to_tangent" and "slope_from_tangent": of how q moves, with
-               q (+) d = q + slope_from_tangent(d) to first order, of quaternions of length 1;
-               "gradient_to_tangent" and "gradient_from_tangent", their transposes: of a function's
-               gradients
+        kind  "slope_to_tangent" and "slope_from_tangent": for rates of q, with q (+) d = q + slope_from_tangent(d) to first
+              order, for quaternions of length 1; "gradient_to_tangent" and "gradient_from_tangent", their transposes: for a
+              function's gradients
         """
         if kind not in MAPS:
             raise ValueError(f"a map {kind!r} is not among {', '.join(MAPS)}")

@@ -1,4 +1,4 @@
-"""The calls of abut's table as JAX primitives: shapes, batches, how XLA reaches them (python/xla.c), and rules of derivatives.
+"""The calls of abut's table as JAX primitives: shapes, batches, the connection to XLA (python/xla.c), and rules of derivatives.
 
 A primitive has one parameter, its plan, which names its operands and its results. All operands have the same leading axes,
 whose product is the library's N. Rules work on mappings of these names; zeros are never made.
@@ -31,11 +31,11 @@ _lock = threading.Lock()
 _registered: list[str] = []
 
 
-# ---- what is called ----
+# ---- calls ----
 
 def register() -> None:
-    """Shows XLA the handler, once: what it refused would spoil whatever is computed first, so that
-    nobody who computes nothing of abut's should have it."""
+    """Registers the handler with XLA, once. An error in the registration would break the next computation, so programs that do
+    not use abut do not register it."""
     with _lock:
         if not _registered:
             capsule: Any = jax.ffi.pycapsule
@@ -56,7 +56,7 @@ def real_of(value: Any, dtype: np.dtype[Any], name: str) -> jax.Array:
 
 
 def poses_of(pose1: Any, pose2: Any, dtype: np.dtype[Any]) -> list[Any]:
-    """Both of one kind, of one batch."""
+    """Returns both poses in one format and of one batch."""
     arrays = [None if pose is None else real_of(pose, dtype, name) for name, pose in (("pose1", pose1), ("pose2", pose2))]
     poses = [jnp.asarray(pose, dtype) for pose in _forms.of_one_kind(jnp, *arrays)]
     for name, pose in zip(("pose1", "pose2"), poses):
@@ -72,7 +72,7 @@ def poses_of(pose1: Any, pose2: Any, dtype: np.dtype[Any]) -> list[Any]:
 
 
 def spread(array: Any, shape: tuple[int, ...]) -> jax.Array:
-    """Broadcast, where it is not of that shape."""
+    """Broadcasts an array, if it does not have the shape."""
     return array if array.shape == shape else jnp.broadcast_to(array, shape)
 
 
@@ -83,16 +83,16 @@ def check_precision(dtype: np.dtype[Any]) -> None:
 
 
 def bind(call: str, subject: Subject, given: Given, outputs: Iterable[str]) -> Made:
-    """The outputs of a call, of those arrays of `given` that it knows."""
+    """Returns the outputs of a call, with its own arrays among `given`."""
     plan = plan_of(call, subject, given, outputs)
     return dict(zip(plan.outputs, PRIMITIVES[call].bind(*(given[name] for name in plan.inputs), plan=plan)))
 
 
-# ---- how they are computed ----
+# ---- computation ----
 
 @functools.partial(jax.jit, static_argnames=("primitive", "plan"))
 def eager(*args: Any, primitive: Primitive, plan: Plan) -> Any:
-    """Outside of programs: kept, with what the plan names, where jax.clear_caches() clears."""
+    """Computes outside of programs: the function and the plan's owners are cached until jax.clear_caches()."""
     return primitive.bind(*args, plan=plan)
 
 
@@ -110,7 +110,7 @@ def _batched(primitive: Any, args: Sequence[Any], dims: Sequence[Any], *, plan: 
 
 
 def _narrowed(used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
-    """An equation without the results that nobody uses: what the library need not compute."""
+    """Removes unused results from an equation, so that the library does not compute them."""
     if not any(used):
         return [False] * len(eqn.invars), None
     plan = eqn.params["plan"]
@@ -129,7 +129,7 @@ def _words(data: Any) -> Any:
 
 
 def _lower(ctx: Any, *operands: Any, plan: Plan) -> Any:
-    """For CPUs: the handler itself. The program keeps its owners of handles."""
+    """Lowers a call for CPUs to the handler itself. The program keeps its owners of handles."""
     register()
     ctx.module_context.add_keepalive(plan.subject)
     call, subject, tails = CALLS[plan.call], plan.subject, plan.subject.tails
@@ -145,7 +145,7 @@ def _lower(ctx: Any, *operands: Any, plan: Plan) -> Any:
 
 
 def through_host(*args: Any, plan: Plan) -> Sequence[Any]:
-    """For devices whose memory the library does not share: by Python."""
+    """Computes through Python for devices whose memory the library does not share."""
     results = [jax.ShapeDtypeStruct(*of) for of in plan.shapes(plan.lead(args[0]))]
     made: Sequence[Any] = jax.pure_callback(lambda *arrays: run(plan, list(map(np.asarray, arrays))), results, *args)
     return made
@@ -158,7 +158,7 @@ def _missing(*args: Any, plan: Plan) -> NoReturn:
 
 def make(call: str, rule: Rule, transposed: Callable[..., Made] | None = None,
          check: Callable[[Plan], None] | None = None) -> None:
-    """The primitive of a call. `check` refuses plans that are traced and never computed."""
+    """Makes the primitive of a call. `check` refuses plans that are traced and never computed."""
     p: Any = Primitive("abut_" + call)
     p.multiple_results = True
     p.def_impl(lambda *args, plan: eager(*args, primitive=p, plan=plan))
@@ -207,7 +207,7 @@ def ended(names: Iterable[str], ending: str | tuple[str, ...]) -> list[str]:
 
 
 def of_linear(beyond: str) -> Rule:
-    """Of a call by its last inputs, in which it is linear; others are refused with the text `beyond`."""
+    """Makes the rule of a call that is linear in its last inputs; derivatives by others are refused with the text `beyond`."""
     def rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
         linear = CALLS[plan.call].linear
         made = bind(plan.call, plan.subject, x, plan.outputs)
@@ -225,8 +225,8 @@ def along_linear(plan: Plan, x: Given, along: Given) -> Given:
 
 
 def transposed_by(to: str, linear: str, outputs: tuple[str, str], result: str) -> Callable[..., Made]:
-    """The transpose of a call by its inputs with the ending `linear`: what the call `to` gives, with the ending
-    `result`, where cotangents of outputs with the first of those endings have the second one."""
+    """Makes the transpose of a call by its inputs with the ending `linear`. It is the result of the call `to` with the ending
+    `result`, in which cotangents of outputs with the first of those endings have the second one."""
     def transposed(plan: Plan, bars: Given, x: Given, wanted: Sequence[str]) -> Made:
         back = {name[:-len(linear)] + result: name for name in ended(wanted, linear)}
         if not back:
@@ -238,7 +238,7 @@ def transposed_by(to: str, linear: str, outputs: tuple[str, str], result: str) -
 
 
 def of_constant(beyond: str) -> Rule:
-    """Of a call without derivatives, which are refused with that text."""
+    """Makes the rule of a call whose derivatives are refused with that text."""
     def rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
         if dx:
             refuse(beyond)
@@ -249,10 +249,10 @@ def of_constant(beyond: str) -> Rule:
 def by_derivatives(call: str, beyond: str,
                    prepared: Callable[[Given, Given], Given] | None = None,
                    check: Callable[[Plan], None] | None = None) -> None:
-    """Primitives of a call, and of its derivatives CALL_vjp and CALL_jvp, which are each other's transposes.
+    """Makes the primitives of a call, and of its derivatives CALL_vjp and CALL_jvp, which are each other's transposes.
 
-    beyond    what is said of second derivatives
-    prepared  tangents as CALL_jvp takes them; None: those that it knows
+    beyond    error text for second derivatives
+    prepared  tangents for CALL_jvp; None: those that it has
     check     of plans of CALL_jvp
     """
     jvp, vjp = call + "_jvp", call + "_vjp"
@@ -274,6 +274,6 @@ def by_derivatives(call: str, beyond: str,
 
 
 def along_gradients(made: Given, dx: Given, axes: int) -> Any:
-    """The sum of gradients times tangents, each over its last axes."""
+    """Returns the sum of gradients times tangents, each over its last axes."""
     changes = (made[name + "_gradient"] * tangent for name, tangent in dx.items())
     return functools.reduce(jnp.add, [change.sum(tuple(range(change.ndim - axes, change.ndim))) for change in changes])

@@ -1,17 +1,16 @@
-"""Contacts and reductions of traced arrays: abut.jax.
+"""abut for JAX: contacts and reductions of traced arrays.
 
     import jax, abut, abut.jax as aj
     loss = lambda x: aj.contacts(pair, fixed, x).activity.sum()
     g = jax.jit(jax.grad(loss))(x)
     H = jax.hessian(lambda y: aj.reduce(pair, fixed, y, "energy"))(x)
 
-Under jit, vmap, scan, grad, jvp, jacfwd, jacrev and hessian. JAX's arrays are float32 or float64 as
-the pair's context is, and never converted; float64 needs jax_enable_x64. On CPUs XLA calls the
-library itself, and arrays are not copied; arrays of GPUs and TPUs take the way through the host.
+The functions work under jit, vmap, scan, grad, jvp, jacfwd, jacrev and hessian. JAX's arrays are float32 or float64 as the
+pair's context, and never converted; float64 needs jax_enable_x64. On CPUs XLA calls the library directly, without a copy of
+arrays. Arrays of GPUs and TPUs are copied through the host.
 
-A compiled program names its pairs, and keeps them as long as JAX keeps it (jax.clear_caches() lets
-them go). A pair that is closed makes the program fail, with the library's text in a ValueError or
-jax.errors.JaxRuntimeError, whichever JAX makes of it.
+A compiled program refers to its pairs, and keeps them alive as long as JAX keeps the program (jax.clear_caches() frees them).
+A closed pair makes the program fail, with the library's text in a ValueError or jax.errors.JaxRuntimeError, depending on JAX.
 """
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ THIRD = {what: f"{what} has no derivatives beyond the second" for what in ("a ma
 # ---- derivatives ----
 
 def _tangents(dx: Given, ending: str = "_tangent") -> Given:
-    """Tangents of poses, as the calls along them have them."""
+    """Returns tangents of poses for the calls along them."""
     return renamed({name: t for name, t in dx.items() if name in ("pose1", "pose2")}, "", ending)
 
 
@@ -73,8 +72,8 @@ def _vjp_rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
     return made, bind("vjp_tangent", plan.subject, {**x, **along, **renamed(dx, "_bar", "_slope")}, plan.outputs)
 
 
-# By the poses vjp_tangent is its own transpose, for second derivatives are symmetric; by tangents of cotangents it is what
-# the VJP is.
+# By the poses vjp_tangent is its own transpose, because second derivatives are symmetric. By tangents of cotangents its
+# transpose is the VJP.
 _by_tangents = transposed_by("vjp_tangent", "_tangent", ("_gradient", "_tangent"), "_gradient")
 _by_slopes = transposed_by("jvp", "_slope", ("_gradient", "_tangent"), "_tangent")
 
@@ -110,10 +109,10 @@ make("hessian_product", of_linear(THIRD["a reduction"]),
      transposed_by("hessian_product", "_tangent", ("_gradient", "_tangent"), "_gradient"))
 
 
-# ---- what is called ----
+# ---- public functions ----
 
 def _operands(pair: Pairs, pose1: Any, pose2: Any, index: Any, kind: str = "") -> tuple[OfPairs, Given]:
-    """What the call is of; and the poses, broadcast, with the index where there is one."""
+    """Returns the subject of the call, and the poses, broadcast, with the index if there is one."""
     pairs = (pair,) if isinstance(pair, Pair) else _list_of(pair)
     if isinstance(pair, Pair) != (index is None):
         raise ValueError("index tells of a list of pairs which one each pose is of: one pair has "
@@ -144,20 +143,19 @@ def _index(index: Any, lead: tuple[int, ...], count: int) -> jax.Array:
 
 def contacts(pair: Pairs, pose1: Any, pose2: Any, *, want: Sequence[str] = OUTPUTS,
              index: Any = None, shape1: Shapes = None, shape2: Shapes = None, follow: bool = False) -> Contacts:
-    """All contacts of every pose, as abut.contacts has them: the same words, and arrays of JAX.
+    """Computes all contacts of every pose, as abut.contacts, with the same arguments and arrays of JAX.
 
-    shape1, shape2  arrays in place of body 1's and body 2's numbers, by the names of abut.ShapeNumbers: vertices, axes,
-                  exponents, position, rotation (quaternions w, x, y, z, whose length counts for nothing), core_half,
-                  core_radius, core_position, core_rotation, and lists of
-                  arrays plane_normals, plane_points, cloud_points, cloud_normals, cloud_widths, grid_coefficients. Of
-                  one Pair, whose smoothing stays. Derivatives by them are sums over the poses, once, in reverse mode;
-                  under vmap there is a call for each entry, which leading axes of the poses need not
-    follow        meshes, which must lie on their fields, move along with these in derivatives (shape_vjp)
+    shape1, shape2  arrays instead of body 1's and body 2's numbers, by the names of abut.ShapeNumbers: vertices, axes, exponents,
+                    position, rotation (quaternions w, x, y, z, whose length has no effect), core_half, core_radius,
+                    core_position, core_rotation, and lists of arrays plane_normals, plane_points, cloud_points, cloud_normals,
+                    cloud_widths, grid_coefficients. They need one Pair, whose smoothing is used. Derivatives by them are sums
+                    over the poses, first derivatives only, in reverse mode. Under vmap there is one call per entry; leading axes
+                    of the poses avoid that
+    follow          in derivatives, meshes move along with their fields, on which they must lie (shape_vjp)
 
-    What `want` leaves out is None; under jit, what nobody uses is not computed either. A pose that
-    is not finite gives NaN, and its `status`. An index that is out of range makes the program fail.
-    Errors: ValueError for shapes and dtypes, while tracing; the library's own come out of the
-    program.
+    Outputs that `want` leaves out are None; under jit, unused outputs are not computed either. A pose that is not finite gives
+    NaN, and its `status`. An index that is out of range makes the program fail.
+    Errors: ValueError for shapes and dtypes, while tracing; the program raises the library's own errors.
     """
     check_names(want, ALL_OUTPUTS, "want")
     if shape1 is not None or shape2 is not None or follow:
@@ -169,10 +167,10 @@ def contacts(pair: Pairs, pose1: Any, pose2: Any, *, want: Sequence[str] = OUTPU
 
 def reduce(pair: Pairs, pose1: Any, pose2: Any, kind: str, *, nearest: bool = False,
            index: Any = None, shape1: Shapes = None, shape2: Shapes = None, follow: bool = False) -> Any:
-    """One smooth number a pose (...), as abut.reduce has it, with first and second derivatives;
-    "minimum_distance" has none. With `nearest` a pair of arrays: that, and the least distance of
-    a vertex [m], which counts as constant. shape1, shape2 and follow are as of contacts; "soft_distance" and
-    "minimum_distance" have no derivatives by these."""
+    """Reduces the contacts of each pose to one number, (...), as abut.reduce, with first and second derivatives;
+    "minimum_distance" has none. With `nearest` the result is a pair of arrays: this number, and the smallest distance of a
+    vertex [m], which counts as constant. shape1, shape2 and follow are as in contacts; "soft_distance" and "minimum_distance"
+    have no derivatives by these."""
     if kind not in VALUES:
         raise ValueError(f"a reduction {kind!r} is not among {', '.join(VALUES)}")
     if shape1 is not None or shape2 is not None or follow:

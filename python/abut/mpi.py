@@ -1,14 +1,14 @@
-"""Batches that ranks of MPI share, by mpi4py: blocks are handed out as ranks get free.
+"""Batches that ranks of MPI share, by mpi4py: each rank gets the next block when it is free.
 
     # mpirun -n 16 python program.py
     import abut, abut.mpi, numpy as np
-    context = abut.mpi.context()             # on a device that the rank has for itself
+    context = abut.mpi.context()             # on the rank's own device
     pair = context.pair(context.load("A.body.json"), context.load("B.body.json"))
     g2 = abut.mpi.open_output("g2.npy", (len(np.load("poses.npy", mmap_mode="r")), 6))
     abut.mpi.reduce(pair, "poses.npy", "energy", {"grad2": g2}, grad=True)
 
-All ranks make the same call, each with a context and pairs of its own; rank 0 computes, too. Nothing is sent but counts, and
-errors, which all ranks raise as RankError. A pose gives the same to the bit whichever rank computes it, on devices of one kind.
+All ranks make the same call, each with its own context and pairs; rank 0 computes, too. Only counts and errors are sent, and
+all ranks raise errors as RankError. The results of a pose are the same to the bit on every rank, with devices of one kind.
 """
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ _ASK, _ANSWER, _END = 1, 2, 3  # tags
 _SERVE_EVERY = 0.001  # [s]
 _BLOCK_BYTES, _BLOCK_MOST = 64 << 20, 1 << 18
 _NUMBER_MOST = (1 << 63) - 1  # of messages
-# As src/mpi/shares.c: what a rank of unknown speed is given of an equal share, one of known speed of its expected share, and
-# from how long on a block is worth asking for [s].
+# As in src/mpi/shares.c: what a rank of unknown speed gets of an equal share, what a rank of known speed gets of its expected
+# share, and the block time [s] from which a request is worthwhile.
 _FIRST, _OF_EXPECTED, _LEAST = 1 / 256, 0.5, 0.03
 # What no other rank would be spared of: is_own of src/mpi/calls.c.
 _OF_ALL = ("ABUT_ERROR_CANCELLED", "ABUT_ERROR_ARGUMENT", "ABUT_ERROR_HANDLE")
 
 
 class RankError(RuntimeError):
-    """What a rank has failed with, raised on all of them; on that one `__cause__` is the exception itself.
+    """An error of one rank, raised on all of them; on that rank `__cause__` is the exception itself.
 
-    rank  the first that failed, of the communicator
+    rank  the first rank of the communicator that failed
     """
 
     def __init__(self, rank: int, text: str) -> None:
@@ -64,7 +64,7 @@ class RankError(RuntimeError):
 
 
 def _wait(request: Any) -> None:
-    """Without taking the processor from those that compute."""
+    """Waits without taking the processor from ranks that compute."""
     pause = 2e-5
     while not request.Test():
         time.sleep(pause)
@@ -72,7 +72,7 @@ def _wait(request: Any) -> None:
 
 
 class _Shares:
-    """How many elements a rank is given at once: the policy of src/mpi/shares.c."""
+    """The number of elements that a rank is given at once: the policy of src/mpi/shares.c."""
 
     def __init__(self, total: int, most: int, ranks: int) -> None:
         self.total, self.most, self.given, self.stopped = total, most, 0, False
@@ -92,7 +92,7 @@ class _Shares:
             return first, count
 
     def _expected(self, rank: int) -> float:
-        """Ranks whose speed is not known are taken to be as the others."""
+        """Returns the expected speed. A rank of unknown speed counts like the others."""
         total, known = 0.0, 0
         for speed in self.speed:  # sum() rounds otherwise from Python 3.12 on
             total += speed
@@ -103,10 +103,10 @@ class _Shares:
 
 
 class _Signals:
-    """What handlers of signals raise, such as KeyboardInterrupt, during one call: raised while ranks talk to each other it would
-    leave the others waiting, and so it is kept until this rank is at work, or the call has ended.
+    """Keeps exceptions of signal handlers, such as KeyboardInterrupt, during one call. An exception while ranks communicate would
+    leave the others waiting. It is therefore kept until this rank computes, or until the call has ended.
 
-    Handlers run in the main thread alone; in others there is nothing to do.
+    Handlers run only in the main thread; other threads do nothing here.
     """
 
     def __init__(self) -> None:
@@ -146,7 +146,7 @@ class _Signals:
                 signal.signal(number, former)
 
     def work(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What the function answers, which they may interrupt."""
+        """Returns the result of the function, which handlers may interrupt."""
         try:
             self.held = False
             self._raise()
@@ -162,7 +162,7 @@ class _Signals:
 class _Team:
     """The ranks of a communicator, during one call.
 
-    Whatever fails inside MPI ends all ranks, and so does what is raised on one alone that cannot say so to the others.
+    A failure inside MPI ends all ranks, and so does an exception on one rank that cannot report it to the others.
     """
 
     def __init__(self, comm: Any) -> None:
@@ -197,7 +197,7 @@ class _Team:
         self.comm.Abort(1)
 
     def refuse(self, text: str) -> None:
-        """Raises on all ranks, which have all found the same."""
+        """Raises on all ranks an error that all have found."""
         self.agreed = True
         raise ValueError(text)
 
@@ -207,7 +207,7 @@ class _Team:
         return [int(n) for n in array]
 
     def agree(self, error: BaseException | None) -> None:
-        """Raises on all ranks where one has failed; the first of them says why."""
+        """Raises on all ranks if one has failed, with the text of the first such rank."""
         failed = self.least(self.size if error is None else self.rank)[0]
         if failed == self.size:
             return
@@ -223,7 +223,7 @@ class _Team:
         raise RankError(failed, text.tobytes().decode(errors="replace")) from error
 
     def attempt(self, function: Callable[[], Any]) -> Any:
-        """What a function that calls nothing of MPI answers; all ranks raise where it fails on one."""
+        """Returns the result of a function that does not call MPI; all ranks raise if it fails on one."""
         answer, error = None, None
         try:
             answer = self.signals.work(function)
@@ -233,7 +233,7 @@ class _Team:
         return answer
 
     def serve(self, shares: _Shares) -> None:
-        """Rank 0's answers, until all others have ended. Without them these would wait for ever."""
+        """Answers requests on rank 0, until all others have ended. Without the answers they would wait forever."""
         try:
             self._serve(shares)
         except BaseException as error:
@@ -255,7 +255,8 @@ class _Team:
             self.comm.Send(answer, rank, _ANSWER)
 
     def begin_serving(self, shares: _Shares) -> threading.Thread | None:
-        """By a thread, while rank 0 works. Where there is none to be had it serves the others first, who do it all."""
+        """Answers requests in a thread while rank 0 computes. Without a thread, rank 0 only answers, and the others compute
+        everything."""
         if self.rank or self.size == 1:
             return None
         thread = threading.Thread(target=self.serve, args=(shares,), name="abut.mpi")
@@ -277,7 +278,7 @@ class _Team:
 
     def hand_out(self, pieces: Sequence[_Piece], most: int, job: _Job, last: bool = False,
                  out: bool = False) -> tuple[BaseException | None, _Piece]:
-        """Works on what this rank gets of pieces of a batch, or with `out` answers alone; what it has failed with, and what it
+        """Computes this rank's pieces of a batch, or with `out` only answers. Returns the rank's error and the elements that it
         leaves to others, which it never does in the last round."""
         shares, speed = _Shares(sum(stop - first for first, stop in pieces), most, self.size), 0.0
         error: BaseException | None = None
@@ -294,7 +295,7 @@ class _Team:
                     if not last and job.leaves(error):
                         return error, piece
                 speed = length / max(time.monotonic() - begun, 1e-9)
-                # Where it has failed the others end with the blocks that they have.
+                # After its failure the others finish with the blocks that they have.
                 first, length = self.ask(shares, speed if error is None else -1.0)
                 length = length if error is None else 0
         finally:
@@ -310,7 +311,7 @@ class _Team:
         return [int(n) for n in array]
 
     def do_all(self, most: int, job: _Job) -> None:
-        """All of a batch; what ranks leave that fail to compute is done by the others, in a second round, once."""
+        """Computes all of a batch. In a second round, once, the other ranks compute the elements that failed ranks have left."""
         error, left = self.hand_out([(0, job.total)], most, job)
         leaves = left[1] > left[0]
         well, lost, ended = self.sums((error is None, leaves, error is not None and not leaves))
@@ -327,7 +328,7 @@ class _Team:
 
 
 def _within(pieces: Sequence[_Piece], first: int, stop: int) -> list[_Piece]:
-    """The pieces of elements first .. stop - 1 of all that the pieces have, counted through."""
+    """Returns the parts of elements first .. stop - 1, numbered through over the pieces."""
     found, at = [], 0
     for begin, end in pieces:
         low, high = max(first, at), min(stop, at + end - begin)
@@ -345,8 +346,8 @@ def _text_of(error: BaseException | None) -> str:
 
 
 class _Job(NamedTuple):
-    """What a rank has been given: elements 0 .. total - 1 for `work`; `leaves` says whether what `work` has just failed with
-    leaves its elements to other ranks."""
+    """The task of a rank: elements 0 .. total - 1 for `work`. `leaves` decides whether the last error of `work` leaves its
+    elements to other ranks."""
 
     work: Callable[[int, int], Any]
     total: int
@@ -354,7 +355,7 @@ class _Job(NamedTuple):
 
 
 def _share(name: str, comm: Any, block: int, prepare: Callable[[], _Job]) -> None:
-    """All calls come here: they exchange the same numbers, so that ranks which have made different ones notice."""
+    """Runs every call of this module: all exchange the same numbers, so that ranks in different calls notice it."""
     def checked() -> _Job:
         job = prepare()
         if MPI.Query_thread() < MPI.THREAD_SERIALIZED and team.size > 1:
@@ -377,21 +378,21 @@ def _share(name: str, comm: Any, block: int, prepare: Callable[[], _Job]) -> Non
 
 
 def share(work: Callable[[int, int], Any], count: int, *, block: int = 65536, comm: Any = None) -> None:
-    """Hands out elements 0 .. count - 1 of anything: work(first, stop) is called for blocks of at most `block`, on the rank
-    that gets them.
+    """Hands out elements 0 .. count - 1 of anything: work(first, stop) is called for blocks of at most `block`, on the rank that
+    gets the block.
 
-    comm  a communicator of mpi4py; None: MPI.COMM_WORLD. Its ranks all make this call
-    Errors: RankError on all ranks where work raises on one; ValueError where counts or calls differ between ranks.
+    comm  a communicator of mpi4py; None: MPI.COMM_WORLD. All of its ranks must make this call
+    Errors: RankError on all ranks if work raises on one; ValueError if counts or calls differ between ranks.
     """
     _share("share", comm, block, lambda: _Job(work, count))
 
 
 def _read(poses: Poses, count: int | None) -> tuple[Callable[[int, int], tuple[Any, ...]], int]:
-    """A function that gives arrays of rows first .. stop - 1, and how many rows there are."""
+    """Returns a function for arrays of rows first .. stop - 1, and the number of rows."""
     if callable(poses):
         if count is None:
             raise ValueError("count is needed: how many poses there are that `poses` gives by ranges")
-        # Of a memory map it would not be converted to the context's precision.
+        # A memory map would not be converted to the context's precision.
         return (lambda first, stop: tuple(np.asarray(a) if isinstance(a, np.ndarray) else a for a in poses(first, stop))), int(count)
     array = np.load(poses, mmap_mode="r") if isinstance(poses, (str, os.PathLike)) else poses
     if isinstance(array, tuple):
@@ -413,7 +414,7 @@ def _read(poses: Poses, count: int | None) -> tuple[Callable[[int, int], tuple[A
 
 
 def _write(sink: Sink, total: int) -> Callable[[int, int, Any], Any]:
-    """A function that puts the result of rows first .. stop - 1 of `total` where it belongs."""
+    """Returns a function that stores the result of rows first .. stop - 1 of `total`."""
     if callable(sink):
         return lambda first, stop, result: sink(first, result)
     if not sink:
@@ -427,7 +428,7 @@ def _write(sink: Sink, total: int) -> Callable[[int, int, Any], Any]:
             rows = getattr(result, name, None)
             if rows is None:
                 raise ValueError(f"sink names {name!r}, which is not computed")
-            # An array of another shape would take rows that are repeated to fill it.
+            # An array of another shape would accept rows that are repeated to fill it.
             expected = (stop - first, *np.shape(array)[1:])
             if np.shape(rows) != expected:
                 raise ValueError(f"sink's {name!r} takes {expected} of {stop - first} poses, and the result has {np.shape(rows)}")
@@ -461,32 +462,32 @@ def _run(name: str, function: Callable[..., Any], poses: Poses, sink: Sink, coun
 
 def run(function: Callable[..., Any], poses: Poses, sink: Sink, *, count: int | None = None, block: int = 65536,
         lasts: bool = False, comm: Any = None) -> None:
-    """Any call by blocks of poses: sink(first, function(*arrays)), on the rank that computes them.
+    """Runs any call by blocks of poses: sink(first, function(*arrays)), on the rank that computes the block.
 
     function  such as lambda a, b: abut.hvp(pair, a, b, "energy", tangent2=along)
-    poses     the name of a .npy of shape (N, 12), twists of both bodies, or (N, 14), positions and quaternions, which is
-              read where it is needed; such an array; a tuple of one for each body; or a function (first, stop) that gives a
-              tuple of arrays, which are `function`'s arguments: cotangents and the like may be among them
-    sink      a function of the first pose's index and the result; or arrays (N, ...), such as open_output's, by the names
-              of a result's members, whose rows are set: they have a row for each pose, of the member's shape
-    count     how many poses there are, where `poses` is a function
-    block     most poses at once, on any rank
-    lasts     that what the sink has taken stays, whatever its rank's call raises, as open_output's arrays do: what `function`
-              fails with by an abut.Error (of a device, of memory) is then this rank's own RankError; the other ranks do what
-              it leaves, and raise nothing. Not so arguments, and what another rank, too, fails with: all raise that. What ranks
-              do together next must not depend on whether their own call has raised
-    comm      as of share. Errors are, too
+    poses     the name of a .npy of shape (N, 12), twists of both bodies, or (N, 14), positions and quaternions, of which each
+              rank reads its blocks; such an array; a tuple with an array for each body; or a function (first, stop) that returns
+              a tuple of arrays, the arguments of `function`, which may include cotangents and the like
+    sink      a function of the first pose's index and the result; or arrays (N, ...), such as those of open_output, by the names
+              of a result's members, whose rows are set: each needs one row per pose, of the member's shape
+    count     number of poses, if `poses` is a function
+    block     largest number of poses at once, on any rank
+    lasts     results in the sink remain, whatever its rank's call raises, as in open_output's arrays. An abut.Error of `function`
+              (of a device, of memory) is then this rank's own RankError; the other ranks compute the rest and raise nothing.
+              Errors of arguments, and blocks that another rank also fails to compute, raise on all ranks. The next collective
+              step of the ranks must not depend on whether their own call has raised
+    comm      as in share, and so are errors
     """
     _run("run", function, poses, sink, count, block, comm, lasts)
 
 
 def contacts(pair: _calls.Pairs, poses: Poses, sink: Sink, *, want: Sequence[str] = _calls.OUTPUTS, count: int | None = None,
              block: int | None = None, lasts: bool = False, comm: Any = None) -> None:
-    """abut.contacts of all poses, by all ranks: results go to the sink block by block.
+    """Computes abut.contacts of all poses, by all ranks. Results are passed to the sink block by block.
 
-    want   as of abut.contacts
-    block  None: as many poses as 64 MB hold
-    The rest is as of run; a list of pairs goes by run.
+    want   as in abut.contacts
+    block  None: as many poses as fit into 64 MB
+    The rest is as in run; use run for a list of pairs.
     """
     if block is None:
         numbers = getattr(pair, "C", 1) * sum(3 if _calls.TAILS.get(name) else 1 for name in want)
@@ -497,21 +498,21 @@ def contacts(pair: _calls.Pairs, poses: Poses, sink: Sink, *, want: Sequence[str
 def reduce(pair: _calls.Pairs, poses: Poses, kind: str, sink: Sink, *, grad: bool = False, nearest: bool = False,
            temperature: float | None = None, count: int | None = None, block: int = 65536, lasts: bool = False,
            comm: Any = None) -> None:
-    """abut.reduce of all poses, by all ranks, with gradients where `grad` asks for them.
+    """Computes abut.reduce of all poses, by all ranks, with gradients if `grad` is set.
 
-    kind, nearest, temperature  as of abut.reduce
-    The rest is as of run.
+    kind, nearest, temperature  as in abut.reduce
+    The rest is as in run.
     """
     _run("reduce", lambda a, b: _calls.reduce(pair, a, b, kind, grad=grad, nearest=nearest, temperature=temperature), poses, sink,
          count, block, comm, lasts)
 
 
 def open_output(path: str | os.PathLike[str], shape: Sequence[int], dtype: Any = np.float32, *, comm: Any = None) -> Any:
-    """A new .npy of zeros that all ranks map into memory, each to write its own rows.
+    """Makes a new .npy of zeros that all ranks map into memory, so that each can write its own rows.
 
-    Rank 0 makes it, in the place of one that is there. It must be on a file system that all see; on NFS by ranks of one
-    machine alone, since clients write whole pages back, over rows that another machine has written beside. Call .flush()
-    before others read it.
+    Rank 0 makes the file and replaces an existing one. All ranks must see the file system. On NFS the ranks must be on one
+    machine, because clients write whole pages back, over rows that another machine has written. Call .flush() before others
+    read the file.
     """
     with _Team(comm) as team:
         team.attempt(lambda: np.lib.format.open_memmap(path, "w+", dtype, tuple(shape)).flush() if team.rank == 0 else None)
@@ -519,22 +520,22 @@ def open_output(path: str | os.PathLike[str], shape: Sequence[int], dtype: Any =
 
 
 def _own_part(units: int, cores: int, rank: int, ranks: int) -> tuple[int, int, int]:
-    """A rank's part of a device: how many units, which of the parts of so many, and how many units that leaves. `cores` that
-    the process may run on, 0 where that is not known."""
+    """Returns a rank's part of a device: the number of units, the index among parts of this size, and the number of unused units.
+    `cores` is the number of cores that the process may run on, 0 if unknown."""
     share = max(1, units // ranks)
     of = min(share, cores) if cores else share
     return of, rank % (units // of), share - of
 
 
 def _divides(name: str) -> bool:
-    """Whether the driver makes such a part."""
+    """Returns whether the driver can make such a part."""
     count, choice = _ffi.new("size_t *"), _ffi.new("abut_device_choice *")
     return bool(_lib.abut_find_devices(name.encode(), choice, 1, count) == _lib.ABUT_SUCCESS and count[0] == 1)
 
 
 def _own_device(rank: int, ranks: int) -> tuple[str | None, int]:
-    """GPUs by turns; of a CPU a part each, no larger than the cores of this process: the policy of src/mpi/own_device.c. And how
-    many units that leaves. None: the default, where no rank can have a device for itself."""
+    """Returns the rank's own device and the number of unused units: GPUs in turn; an equal part of a CPU, no larger than the
+    cores of this process (the policy of src/mpi/own_device.c). None: the default device, if no rank can have its own."""
     first = _ffi.new("uint32_t *")
     there = _devices()
     _check(_lib.abut_find_device(_ffi.NULL, first))
@@ -551,9 +552,9 @@ def _own_device(rank: int, ranks: int) -> tuple[str | None, int]:
 
 
 def context(precision: str = "f32", *, comm: Any = None, **more: Any) -> Context:
-    """A context on the device that a rank takes for itself where the ranks of a node share what it has: GPUs by turns; of a
-    CPU an equal part each, no larger than the cores that the launcher lets the rank run on, with a warning where these are
-    fewer. `more` is as of abut.Context; with `device` it is that one."""
+    """Opens a context on the rank's own device, on a node whose ranks share the devices. GPUs are assigned in turn. Each rank
+    gets an equal part of a CPU, no larger than the cores that the launcher lets the rank run on, with a warning if these are
+    fewer. `more` is as in abut.Context; `device` in it overrides the choice."""
     with _Team(comm) as team:
         rank, ranks = team.node.Get_rank(), team.node.Get_size()
         if "device" in more:

@@ -1,12 +1,11 @@
-"""Contacts of arrays that stay on a device: pyopencl's, of the queue that the context was opened with.
+"""Contacts of pyopencl arrays that stay on a device, of the queue that the context was opened with.
 
     queue = pyopencl.CommandQueue(pyopencl.create_some_context())
     context = abut.Context(queue=queue)
     abut.opencl.contacts(context.pair(a, b), pose1, pose2, out={"d": d})
 
-Arrays are pyopencl.array.Array, contiguous, of the context's precision, (N, ...); kernels read and
-write them where they lie. Commands are in order with the queue's others; a call returns when its
-own are done.
+Arrays are pyopencl.array.Array, contiguous, of the context's precision, (N, ...). Kernels read and write them in place.
+Commands are in order with the queue's others; a call returns when its own commands are done.
 """
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ __all__ = ["contacts", "jvp", "reduce", "step", "vjp"]
 
 
 def _place(context: Context, array: Any, shape: tuple[int, ...], name: str) -> Any:
-    """An array's cl_mem, of which it must be the whole from the beginning."""
+    """Returns an array's cl_mem. The array must be the whole cl_mem from its beginning."""
     if not isinstance(array, cla.Array):
         raise ValueError(f"{name} is a {type(array).__name__}, no pyopencl array")
     if array.shape != shape or array.dtype != context.dtype:
@@ -93,10 +92,10 @@ class _Batch:
 
 def contacts(pair: Pair, pose1: Any, pose2: Any, *, want: Sequence[str] | None = None,
              out: Mapping[str, Any] | None = None) -> Contacts:
-    """All contacts of every pose, as abut.contacts.
+    """Computes all contacts of every pose, as abut.contacts.
 
-    want   None: those that `out` names, or all where there is no `out`
-    out    arrays to write into, by name
+    want  None: the outputs that `out` names, or all without `out`
+    out   arrays to write into, by name
     status is a NumPy array.
     """
     given = dict(out or {})
@@ -115,7 +114,7 @@ def contacts(pair: Pair, pose1: Any, pose2: Any, *, want: Sequence[str] | None =
 
 
 def reduce(pair: Pair, pose1: Any, pose2: Any, kind: str) -> Reduction:
-    """A reduction with its gradients. The value is a NumPy array; the gradients stay on the device."""
+    """Computes a reduction with its gradients. The value is a NumPy array; the gradients stay on the device."""
     if kind not in REDUCTIONS:
         raise ValueError(f"a reduction {kind!r} is not among {', '.join(REDUCTIONS)}")
     b = _Batch(pair, pose1, pose2)
@@ -127,7 +126,7 @@ def reduce(pair: Pair, pose1: Any, pose2: Any, kind: str) -> Reduction:
 
 
 def vjp(pair: Pair, pose1: Any, pose2: Any, **cotangents: Any) -> tuple[Any, Any]:
-    """Gradients (N, P) of the sum of all outputs times these cotangents, as those of abut.vjp."""
+    """Computes gradients (N, P) of the sum of all outputs times their cotangents, as abut.vjp."""
     named(cotangents)
     b = _Batch(pair, pose1, pose2)
     bars = b.inputs("abut_cotangents *", cotangents,
@@ -139,7 +138,7 @@ def vjp(pair: Pair, pose1: Any, pose2: Any, **cotangents: Any) -> tuple[Any, Any
 
 def jvp(pair: Pair, pose1: Any, pose2: Any, *, tangent1: Any = None, tangent2: Any = None,
         want: Sequence[str] = OUTPUTS) -> Contacts:
-    """Derivatives of the contacts along tangents (N, P) of the poses."""
+    """Computes derivatives of the contacts along tangents (N, P) of the poses."""
     check_names(want, ALL_OUTPUTS, "want")
     if tangent1 is None and tangent2 is None:
         raise ValueError("tangent1 or tangent2 is needed")
@@ -155,7 +154,7 @@ def jvp(pair: Pair, pose1: Any, pose2: Any, *, tangent1: Any = None, tangent2: A
 
 
 class _Worlds(Call):
-    """A batch of worlds whose arrays are pyopencl's."""
+    """A batch of worlds with pyopencl arrays."""
 
     def _read(self, inputs: Mapping[str, tuple[Any, tuple[int, ...]]]) -> dict[str, Any]:
         context, q = self.scene.context, inputs["q"][0]
@@ -180,10 +179,9 @@ class _Worlds(Call):
 def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w: Any = None,
          steps: int | None = None, record: int = 0, mass_scale: Any = None, friction: Any = None,
          stiffness: Any = None, gravity: Any = None, springs: Any = None, want: Sequence[str] = ()) -> Step:
-    """Worlds after `steps` steps, as abut.Scene.step, of arrays (N, ...), none of them broadcast.
+    """Steps worlds `steps` times, as abut.Scene.step, with arrays (N, ...), which are not broadcast.
 
-    status and iterations are NumPy arrays; of a mass matrix only the lower triangle is there, and
-    zeros.
+    status and iterations are NumPy arrays. A mass matrix has only its lower triangle, and zeros above.
     """
     return _Worlds(scene, q, v, u, controls, steps, record, w=w, mass_scale=mass_scale,
                    friction=friction, stiffness=stiffness, gravity=gravity, springs=springs).step(want)

@@ -1,7 +1,7 @@
 """Poses as numbers: twists (6) and positions with quaternions (7), steps, gradients along steps.
 
-All take NumPy arrays of float32 or float64, whose precision is the answer's, with any leading axes.
-Conventions are those of <abut/pose.h>.
+All functions take NumPy arrays of float32 or float64, with any leading axes; the result has the same precision. Conventions
+are those of <abut/pose.h>.
 """
 import typing as _typing
 
@@ -52,7 +52,7 @@ def _rows(array: _Array) -> int:
 
 
 def exp(twists: _typing.Any) -> _Array:
-    """Poses (..., 7) from twists (..., 6)."""
+    """Computes poses (..., 7) from twists (..., 6)."""
     x = _read(twists, "twists", (6,))
     out = _np.empty((*x.shape[:-1], 7), x.dtype)
     _check(_lib.abut_pose_exp(_precision(x), _rows(x), _pointer(x), _pointer(out)))
@@ -60,7 +60,7 @@ def exp(twists: _typing.Any) -> _Array:
 
 
 def log(poses: _typing.Any) -> _Array:
-    """The shortest twists (..., 6) from poses (..., 7)."""
+    """Computes the shortest twists (..., 6) from poses (..., 7)."""
     x = _read(poses, "poses", (7,))
     out = _np.empty((*x.shape[:-1], 6), x.dtype)
     _check(_lib.abut_pose_log(_precision(x), _rows(x), _pointer(x), _pointer(out)))
@@ -68,8 +68,8 @@ def log(poses: _typing.Any) -> _Array:
 
 
 def from_matrix(matrices: _typing.Any) -> _Array:
-    """Poses (..., 7) from rigid motions (..., 4, 4); q and -q, which are the same turn, are not told
-    apart. ValueError for what is no rotation, off by more than 1e-3."""
+    """Computes poses (..., 7) from rigid motions (..., 4, 4). The sign of the quaternion is arbitrary, since q and -q are the
+    same rotation. ValueError for a matrix that differs from a rotation by more than 1e-3."""
     x = _np.asarray(matrices)
     if not _forms.is_matrix(x):
         raise ValueError(f"matrices has shape {x.shape}: its last two axes are 4 x 4")
@@ -79,13 +79,13 @@ def from_matrix(matrices: _typing.Any) -> _Array:
 
 
 def to_matrix(poses: _typing.Any) -> _Array:
-    """Rigid motions (..., 4, 4) from poses (..., P) of either kind."""
+    """Computes rigid motions (..., 4, 4) from poses (..., P) of either kind."""
     x = _read(poses, "poses", (6, 7))
     return _np.ascontiguousarray(_forms.to_matrix(_np, exp(x) if x.shape[-1] == 6 else x), x.dtype)
 
 
 def compose(left: _typing.Any, right: _typing.Any) -> _Array:
-    """Products left right, of poses of one kind (..., P): x goes to left(right(x))."""
+    """Computes products of poses of one kind (..., P), left right: x is mapped to left(right(x))."""
     x, y = _together(_read(left, "left", (6, 7)), _read(right, "right", (6, 7)))
     if x.shape != y.shape:
         raise ValueError(f"left has {x.shape[-1]} numbers a pose and right has {y.shape[-1]}")
@@ -96,7 +96,7 @@ def compose(left: _typing.Any, right: _typing.Any) -> _Array:
 
 
 def invert(poses: _typing.Any) -> _Array:
-    """Inverses of poses (..., P)."""
+    """Computes the inverses of poses (..., P)."""
     x = _read(poses, "poses", (6, 7))
     out = _np.empty_like(x)
     _check(_lib.abut_pose_invert(_precision(x), x.shape[-1] - 6, _rows(x), _pointer(x), _pointer(out)))
@@ -104,8 +104,8 @@ def invert(poses: _typing.Any) -> _Array:
 
 
 def step(poses: _typing.Any, steps: _typing.Any, frame: str = "body") -> _Array:
-    """Poses (..., P) after a step (..., 6) each, in the frame "body", "world" or "aligned" (the world's
-    axes, about the body's origin)."""
+    """Moves poses (..., P) by a step (..., 6) each, in the frame "body", "world" or "aligned" (the world's axes, about the body's
+    origin)."""
     x, y = _together(_read(poses, "poses", (6, 7)), _read(steps, "steps", (6,)))
     out = _np.empty_like(x)
     _check(_lib.abut_pose_step(_precision(x), x.shape[-1] - 6, _frame(frame), _rows(x), _pointer(x),
@@ -114,7 +114,7 @@ def step(poses: _typing.Any, steps: _typing.Any, frame: str = "body") -> _Array:
 
 
 def gradient_to_frame(poses: _typing.Any, gradients: _typing.Any, frame: str = "body") -> _Array:
-    """Gradients along steps (..., 6), from gradients (..., P) by a pose's own numbers."""
+    """Converts gradients (..., P) by a pose's own numbers to gradients along steps (..., 6)."""
     x, y = _together(_read(poses, "poses", (6, 7)), _read(gradients, "gradients", (6, 7)))
     if x.shape != y.shape:
         raise ValueError(f"gradients has shape {y.shape}, not {x.shape}")
@@ -125,7 +125,7 @@ def gradient_to_frame(poses: _typing.Any, gradients: _typing.Any, frame: str = "
 
 
 def gradient_from_frame(poses: _typing.Any, steps: _typing.Any, frame: str = "body") -> _Array:
-    """Gradients (..., P) by a pose's own numbers, from gradients along steps (..., 6)."""
+    """Converts gradients along steps (..., 6) to gradients (..., P) by a pose's own numbers."""
     x, y = _together(_read(poses, "poses", (6, 7)), _read(steps, "steps", (6,)))
     out = _np.empty_like(x)
     _check(_lib.abut_gradient_from_frame(_precision(x), x.shape[-1] - 6, _frame(frame), _rows(x),

@@ -1,4 +1,4 @@
-"""abut for torch: contacts and reductions of CPU tensors, to be differentiated by torch itself.
+"""abut for torch: contacts and reductions of CPU tensors, which torch itself differentiates.
 
     import abut, torch, abut.torch as at
     a, b = abut.load("figure.body.json"), abut.load("part.stl")
@@ -6,18 +6,17 @@
     depth = -at.reduce(pair, pose1, pose2, "soft_minimum")
     depth.clamp(min=0).sum().backward()
 
-Backward and forward mode, torch.func's vmap, grad, jvp, jacrev, jacfwd and hessian work, and
-torch.compile (backward mode and vmap there; not torch.func's derivatives). Poses are tensors on the
-CPU, read without a copy where they are contiguous, float32 or float64 as the pair's context; others
-are refused. A pose that is not finite gives NaN, as do its gradients, and its status tells.
+Backward and forward mode work, and so do torch.func's vmap, grad, jvp, jacrev, jacfwd and hessian. torch.compile supports
+backward mode and vmap, but not torch.func's derivatives. Poses are tensors on the CPU, float32 or float64 as the pair's
+context; others are refused. Contiguous tensors are read without a copy. A pose that is not finite gives NaN, in its gradients
+too, and its status shows it.
 
-With shape1 and shape2 contacts and reductions are functions of the bodies' numbers, too: see contacts.
+With shape1 and shape2 contacts and reductions are also functions of the bodies' numbers: see contacts.
 
-Of large outputs that are gone up to 256 MB stay for the next ones. The vectorize and
-is_grads_batched of torch.autograd do not know such functions: torch.func's vmap does.
+Memory of large outputs that were freed is kept for the next ones, up to 256 MB. torch.autograd's vectorize and
+is_grads_batched do not support these functions; torch.func's vmap does.
 
-torch, like a context on the CPU, takes all cores for itself: torch.set_num_threads keeps them
-apart.
+torch uses all cores, and so does a context on the CPU: torch.set_num_threads divides the cores between them.
 """
 from __future__ import annotations
 
@@ -47,14 +46,13 @@ Shapes = Optional[Mapping[str, Union[Tensor, Sequence[Tensor]]]]
 
 
 class Contacts(NamedTuple):
-    """Contacts of a batch whose leading axes are (...); None where it was not wanted.
+    """Contacts of a batch with leading axes (...). Outputs that were not wanted are None.
 
     p         (..., C, 3) position in the world [m]
     d         (..., C) signed distance [m], negative inside
     n         (..., C, 3) normal, out of the opposing body
     activity  (..., C) in [0, 1]
-    status    (...) uint8: 0, or 1 of a pose that is not finite, 2 of a quaternion of length 0,
-              whose rows are NaN
+    status    (...) uint8: 0, or 1 for a pose that is not finite, 2 for a quaternion of length 0; rows of such poses are NaN
     """
 
     p: Tensor | None = None
@@ -65,9 +63,10 @@ class Contacts(NamedTuple):
 
 
 class WeighedContacts(NamedTuple):
-    """The same, where "weight" was asked for. Two kinds, since torch.func.vmap takes no None.
+    """Contacts like abut.torch.Contacts, with the weight, if "weight" was requested. There are two classes because
+    torch.func.vmap takes no None.
 
-    weight    (..., C) in [0, 1], what a contact counts apart from its depth
+    weight  (..., C) in [0, 1], the relevance of a contact regardless of its depth
     """
 
     p: Tensor | None = None
@@ -79,7 +78,7 @@ class WeighedContacts(NamedTuple):
 
 
 def _subject(pair: Pairs, kind: str, index: Any, pose1: Tensor | None, pose2: Tensor | None) -> tuple[Any, dict[str, Tensor]]:
-    """What a call is of, compiled programs know pairs by number; and poses, and index, of one shape."""
+    """Returns the subject of a call, with poses and index of one shape. Compiled programs refer to pairs by number."""
     one = isinstance(pair, Pair)
     if one and index is not None:
         raise ValueError("index tells of a list of pairs which one each pose is of; there is one "
@@ -101,21 +100,20 @@ def _subject(pair: Pairs, kind: str, index: Any, pose1: Tensor | None, pose2: Te
 def contacts(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, *, want: Sequence[str] = OUTPUTS,
              index: Any = None, shape1: Shapes = None, shape2: Shapes = None,
              follow: bool = False) -> Contacts | WeighedContacts:
-    """All contacts of every pose.
+    """Computes all contacts of every pose.
 
-    pair          a Pair; or several of one context, of which index (...) says which each pose's is.
-                  C is the largest number of slots among these; what is behind a pair's own is 0
-    pose1, pose2  (..., 6) twists (translation part first), (..., 7) positions and quaternions
-                  x, y, z, qw, qx, qy, qz, or (..., 4, 4) matrices; None is the identity; leading
-                  axes are broadcast, and are those of the answer
-    want          of "p", "d", "n", "activity", and "weight", which is not there unless it is
-                  named: the rest is neither computed nor kept
-    shape1, shape2  tensors in place of body 1's and body 2's numbers, by the names of abut.ShapeNumbers: vertices, axes,
-                  exponents, position, rotation (quaternions w, x, y, z, whose length counts for nothing), core_half,
-                  core_radius, core_position, core_rotation, and lists of
-                  tensors plane_normals, plane_points, cloud_points, cloud_normals, cloud_widths, grid_coefficients. Of
-                  one Pair, whose smoothing stays. Derivatives by them are sums over the poses, once, in reverse mode
-    follow        meshes, which must lie on their fields, move along with these in derivatives (shape_vjp)
+    pair           a Pair; or several of one context, with index (...) as the number of each pose's pair. C is the largest number
+                   of slots among them; slots beyond a pair's own are 0
+    pose1, pose2   (..., 6) twists (translation part first), (..., 7) positions and quaternions x, y, z, qw, qx, qy, qz, or (...,
+                   4, 4) matrices; None is the identity. Leading axes are broadcast, and are those of the result
+    want           any of "p", "d", "n", "activity", and "weight", which must be named. Other outputs are neither computed nor
+                   kept
+    shape1, shape2  tensors instead of body 1's and body 2's numbers, by the names of abut.ShapeNumbers: vertices, axes,
+                    exponents, position, rotation (quaternions w, x, y, z, whose length has no effect), core_half, core_radius,
+                    core_position, core_rotation, and lists of tensors plane_normals, plane_points, cloud_points, cloud_normals,
+                    cloud_widths, grid_coefficients. They need one Pair, whose smoothing is used. Derivatives by them are sums
+                    over the poses, first derivatives only, in reverse mode
+    follow         in derivatives, meshes move along with their fields, on which they must lie (shape_vjp)
     Errors: ValueError for shapes, dtypes and devices; abut.Error.
     """
     check_names(want, ALL_OUTPUTS, "want")
@@ -129,14 +127,14 @@ def contacts(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, *, want: S
 
 def reduce(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, kind: str, *, nearest: bool = False,
            index: Any = None, shape1: Shapes = None, shape2: Shapes = None, follow: bool = False) -> Any:
-    """One number a pose (...); no manifold is kept in memory. With `nearest` a pair of
-    tensors: that, and the least distance of a vertex [m], which counts as constant.
+    """Reduces the contacts of each pose to one number, (...), such as a distance or an energy. No manifold is stored. With
+    `nearest` the result is a pair of tensors: this number, and the smallest distance of a vertex [m], which counts as
+    constant.
 
-    kind   "distance", how far apart or how deep [m], with the derivatives of the contact that it is
-           of; "soft_distance", its smooth form [m]; "mean_distance" [m]; "activity" (their sum);
-           "energy", the sum of activity max(-d, 0)^2 [m^2]; "soft_minimum" of the vertices'
-           distances [m]; or, without derivatives, "minimum_distance" of these [m]
-    shape1, shape2, follow   as of contacts; "soft_distance" and "minimum_distance" have none by these
+    kind  "distance", distance or depth [m], with the derivatives of the contact that has it; "soft_distance", its smooth form
+          [m]; "mean_distance" [m]; "activity" (their sum); "energy", the sum of activity max(-d, 0)^2 [m^2]; "soft_minimum" of
+          the vertices' distances [m]; or, without derivatives, "minimum_distance" of these [m]
+    shape1, shape2, follow  as in contacts; "soft_distance" and "minimum_distance" have no derivatives by these
     """
     check_names((kind,), VALUES, "a reduction")
     if shape1 is not None or shape2 is not None or follow:
