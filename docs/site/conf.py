@@ -31,6 +31,7 @@ suppress_warnings = [
     "misc.highlighting_failure",  # samples leave out parts by "...", which JSON does not have, and csv has no highlighter
 ]
 highlight_language = "none"
+smartquotes = False  # texts of the API have quotes and dots that are code
 
 breathe_projects = {"abut": os.environ["ABUT_SITE_XML"]}
 breathe_default_project = "abut"
