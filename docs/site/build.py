@@ -5,6 +5,7 @@ Collects the pages of docs/ and what they link to in BUILD-FOLDER/site-source, w
 from the built package (BUILD-FOLDER/python), and has Sphinx make OUT (BUILD-FOLDER/site) of it. A warning is an error. It needs
 no network. Ends with status 77, which Meson takes for a skipped test, where a program or a package is missing.
 """
+import ast
 import importlib.util
 import json
 import os
@@ -181,15 +182,19 @@ def python_of(name):
     return [f".. autofunction:: abut.{name}" if callable(thing) else f".. autodata:: abut.{name}", ""]
 
 
-def object_of(name):
-    """The page that a name of the package is on."""
-    import abut
-    module = getattr(getattr(abut, name), "__module__", None) or name
-    of = module.removeprefix("abut.") if module != "abut" else None
-    for page, (_, _, _, modules, own, _) in OBJECTS.items():
-        if name in own or of in modules or name in modules:
-            return page
-    raise SystemExit(f"FAILED: docs/site/objects.py says no page for abut.{name}, which {module} defines")
+def modules_of_names():
+    """The module that abut imports each public name from, by the text of its __init__.py; abut itself where it imports none."""
+    tree = ast.parse((ROOT / "python" / "abut" / "__init__.py").read_text(encoding="utf-8"))
+    public = next(ast.literal_eval(node.value) for node in tree.body
+                  if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__")
+    modules = {alias.asname or alias.name: alias.name if node.module == "abut" else node.module.removeprefix("abut.")
+               for node in tree.body if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "abut" for alias in node.names}
+    return {name: modules.get(name, "abut") for name in public}
+
+
+def object_of(name, module):
+    """The page that a name of the package is on, or None."""
+    return next((page for page, (_, _, _, modules, own, _) in OBJECTS.items() if name in own or module in modules), None)
 
 
 def has(thing, name):
@@ -207,6 +212,10 @@ def write_api(source, xml):
     listed = [header for _, _, some, _, _, _ in OBJECTS.values() for header in some]
     if headers != set(listed):
         raise SystemExit(f"FAILED: docs/site/objects.py and include/abut differ: {', '.join(sorted(headers ^ set(listed)))}")
+    modules = modules_of_names()
+    homeless = [name for name, module in modules.items() if object_of(name, module) is None]
+    if homeless:
+        raise SystemExit(f"FAILED: docs/site/objects.py has no page for {', '.join(homeless)}")
     c = {header: c_of(header, xml) for header in headers}
     all_c = set().union(*(names for _, names in c.values()))
     structs = {line.split(":: ")[1] for lines, _ in c.values() for line in lines if line.startswith(".. doxygenstruct::")}
@@ -224,13 +233,13 @@ def write_api(source, xml):
         for header in some:
             lines += [*title(f"abut/{header}.h", "^"), f".. doxygenfile:: {header}.h", "   :sections: detaileddescription", "", *c[header][0]]
         lines += [*title("Python", "-")]
-        for n in abut.__all__:
-            if object_of(n) == page:
+        for n, module in modules.items():
+            if object_of(n, module) == page:
                 lines += python_of(n)
         (source / "api" / f"{page}.rst").write_text("\n".join(line.rstrip() for line in lines) + "\n", encoding="utf-8")
         contents.append(f"   {page}")
     (source / "api" / "index.rst").write_text("\n".join(contents) + "\n", encoding="utf-8")
-    return all_c, set(abut.__all__)
+    return all_c, set(modules)
 
 
 def faults_of(out, c, python, pages):

@@ -3,12 +3,12 @@
 build.py refuses a header, a name of abut.__all__ or a row that is not here, so that nothing is left out of the site.
 """
 
-# Page: (title, what it is, headers, modules of the package, names that are written in abut itself, rows)
+# Page: (title, what it is, headers, modules that abut imports names from, names that it defines itself, rows)
 # A row: what is done, what C calls it, what Python calls it.
 OBJECTS = {
     "context": (
         "Context", "A context holds devices, a precision and what is compiled for them. Everything else is made in one.",
-        ["device", "status", "tuning", "state", "mpi", "abut"], ["_context", "_batches", "_native"], ["Device", "DeviceReport", "Error", "NO_FEATURE"], [
+        ["device", "status", "tuning", "state", "mpi", "abut"], ["_context", "_batches", "_native"], ["NO_FEATURE"], [
             ("list devices", ["abut_list_devices", "abut_find_device"], ["devices"]),
             ("create", ["abut_default_context_def", "abut_create_context"], ["Context", "default_context"]),
             ("destroy", ["abut_destroy_context"], ["Context.close"]),
@@ -21,7 +21,7 @@ OBJECTS = {
     "body": (
         "Body", "A body has a mesh, whose vertices and edges make contacts, and a signed distance field.",
         ["body", "field", "decompose", "inspect", "contact_mesh", "suggest"], ["_body", "_decompose", "_inspect", "_shape_numbers"],
-        ["ShapeNumbers", "body", "load"], [
+        ["body", "load"], [
             ("make from numbers", ["abut_default_body_def", "abut_create_body"], ["body", "Context.body"]),
             ("load a file", ["abut_load_body"], ["load", "Context.load"]),
             ("destroy", ["abut_destroy_body"], ["Body.close"]),
@@ -35,7 +35,7 @@ OBJECTS = {
         ]),
     "pair": (
         "Pair", "A pair is two bodies with a smoothing. Contacts, reductions and their derivatives are computed for pairs.",
-        ["manifold", "derivatives", "shape", "render", "page"], ["_pair", "_calls", "_shapes", "_gradcheck", "_view"], ["Layout"], [
+        ["manifold", "derivatives", "shape", "render", "page"], ["_pair", "_calls", "_shapes", "_gradcheck", "_view"], [], [
             ("fit a smoothing", ["abut_fit_smoothing"], ["fit_smoothing"]),
             ("create", ["abut_create_pair"], ["Pair"]),
             ("destroy", ["abut_destroy_pair"], ["Pair.close"]),
@@ -52,7 +52,7 @@ OBJECTS = {
         ]),
     "scene": (
         "Scene", "A scene is bodies on links and joints that move, in many worlds at once.",
-        ["world", "kinematics", "spring", "lcp"], ["_worlds", "_world_calls", "_table", "_spring", "_lcp"], ["from_mujoco", "LcpClass", "LcpEnd", "WorldStatus"], [
+        ["world", "kinematics", "spring", "lcp"], ["_worlds", "_spring", "_lcp"], ["from_mujoco"], [
             ("load", ["abut_load_scene", "abut_load_scene_with"], ["Scene", "from_mujoco"]),
             ("destroy", ["abut_destroy_scene"], ["Scene.close"]),
             ("its start", ["abut_get_scene_start", "abut_get_named_start"], ["Scene.start", "Scene.starts"]),
@@ -71,7 +71,7 @@ OBJECTS = {
         ]),
     "shape": (
         "Shape", "A shape is convex: a hull, a sphere, a box and so on. Closest points are computed for pairs of shapes.",
-        ["closest"], ["_closest"], ["ClosestStatus"], [
+        ["closest"], ["_closest"], [], [
             ("create", ["abut_default_shape_def", "abut_create_shape"], ["Shape"]),
             ("destroy", ["abut_destroy_shape"], ["Shape.close"]),
             ("of a body", ["abut_create_body_shapes"], ["Shape.of"]),
@@ -84,7 +84,7 @@ OBJECTS = {
         ]),
     "mesh-in-time": (
         "Mesh in time", "A mesh in time is a mesh whose vertices, edges and triangles are tested for collision while it moves.",
-        ["ccd"], ["_ccd", "_ccd_mesh"], ["CcdFeature", "CcdStatus"], [
+        ["ccd"], ["_ccd", "_ccd_mesh"], [], [
             ("create", ["abut_default_ccd_mesh_def", "abut_create_ccd_mesh"], ["CcdMesh"]),
             ("destroy", ["abut_destroy_ccd_mesh"], ["CcdMesh.close"]),
             ("of a body", ["abut_create_body_ccd_mesh"], ["CcdMesh.of_body", "Pair.ccd_meshes"]),

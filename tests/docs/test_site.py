@@ -1,5 +1,6 @@
 """What the site's programs promise: comments and docstrings as reStructuredText, headers for Doxygen, links of pages."""
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -40,6 +41,23 @@ class Headers(unittest.TestCase):
 
     def test_the_first_comment_is_the_headers(self):
         self.assertEqual(self.made("/* One.\n *\n * Two.\n */\nint a;\n"), ["/** \\file", "One.", "Two.", "int a;"])
+
+
+class Objects(unittest.TestCase):
+    def test_every_header_is_of_one_object(self):
+        self.assertEqual(sorted(header for _, _, headers, _, _, _ in build.OBJECTS.values() for header in headers),
+                         sorted(path.stem for path in (ROOT / "include" / "abut").glob("*.h")))
+
+    def test_every_public_name_of_python_is_of_an_object(self):
+        modules = build.modules_of_names()
+        self.assertGreater(len(modules), 80)
+        self.assertEqual([name for name, module in modules.items() if build.object_of(name, module) is None], [])
+        self.assertIsNone(build.object_of("something", "_new"))
+
+    def test_rows_name_what_headers_declare(self):
+        text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "include" / "abut").glob("*.h"))
+        names = [name for *_, rows in build.OBJECTS.values() for _, in_c, _ in rows for name in in_c]
+        self.assertEqual([name for name in names if not re.search(rf"\b{name}\b", text)], [])
 
 
 class Links(unittest.TestCase):
