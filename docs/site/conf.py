@@ -5,6 +5,8 @@ import pathlib
 import re
 import sys
 
+from pygments.lexers import TextLexer
+
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from plain import as_rst  # noqa: E402
 
@@ -28,7 +30,7 @@ myst_heading_anchors = 6
 myst_enable_extensions = ["html_image"]
 suppress_warnings = [
     "myst.header",  # a notebook or a page may begin below the first level
-    "misc.highlighting_failure",  # samples leave out parts by "...", which JSON does not have, and csv has no highlighter
+    "misc.highlighting_failure",  # samples leave out parts by "...", which JSON does not have
 ]
 highlight_language = "none"
 smartquotes = False  # texts of the API have quotes and dots that are code
@@ -57,5 +59,6 @@ def skip_fields(app, what, name, obj, skip, options):
 
 
 def setup(app):
+    app.add_lexer("csv", TextLexer)
     app.connect("autodoc-process-docstring", plain_docstring)
     app.connect("autodoc-skip-member", skip_fields)
