@@ -29,7 +29,6 @@ html_css_files = ["site.css"]
 myst_heading_anchors = 6
 myst_enable_extensions = ["html_image"]
 suppress_warnings = [
-    "myst.header",  # a notebook or a page may begin below the first level
     "misc.highlighting_failure",  # samples leave out parts by "...", which JSON does not have
 ]
 highlight_language = "none"
