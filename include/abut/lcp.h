@@ -29,7 +29,8 @@ typedef enum abut_lcp_class {
   ABUT_LCP_CLAMPING = 1,   /* w = 0 */
   ABUT_LCP_UPPER = 2,      /* f = h */
   ABUT_LCP_LOWER = 3,      /* f = -h */
-  ABUT_LCP_TIED = 4        /* at a bound, and w = 0; in a guess it counts as separating */
+  ABUT_LCP_TIED = 4        /* at a bound, and w = 0; never friction that has a parent; in a
+                               guess it counts as separating */
 } abut_lcp_class;
 
 typedef enum abut_lcp_how {

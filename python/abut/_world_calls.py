@@ -255,6 +255,7 @@ class SceneNumbers(Protocol):
     candidate_count: int
     moved: int
     by_springs: bool
+    hard: bool
 
     @property
     def handle(self) -> Any: ...
@@ -290,9 +291,11 @@ class Call:
             inputs.update(self._of_contacts(contacts))
         arrays = self._read(inputs)
         self.arrays = arrays
-        for name, least in (("friction", "1e-5"), ("stiffness", "1e-6")):  # springs refuse a world with such numbers by its status
-            if name in given and given[name] is not None and not scene.by_springs and (np.asarray(arrays[name]) < 0).any():
-                _drivers.warn(f"{name} has negative numbers, which count as {least}")
+        # Springs refuse a world with such numbers by its status; hard contacts have no stiffness.
+        least = {"friction": "0"} if scene.hard else {} if scene.by_springs else {"friction": "1e-5", "stiffness": "1e-6"}
+        for name, number in least.items():
+            if given.get(name) is not None and (np.asarray(arrays[name]) < 0).any():
+                _drivers.warn(f"{name} has negative numbers, which count as {number}")
         self.worlds.count = self.rows.count
         self.worlds.steps = self.steps
         self.worlds.record = self.record = count_of("record", record, 0)

@@ -98,6 +98,7 @@ class Scene(Owner):
                    Suspicious automatic pairs give a warning
     timestep       [s]
     by_springs     whether contacts are springs
+    hard                    whether contacts are hard ("lcp")
     """
 
     _destroy = lib.abut_destroy_scene
@@ -111,7 +112,7 @@ class Scene(Owner):
         file, place = tempfile.mkstemp(".scene.json", "abut-", os.curdir)
         try:
             with os.fdopen(file, "w") as to:
-                json.dump(path, to)
+                json.dump(path, to, default=lambda a: a.tolist())  # NumPy's arrays and numbers
             self._load(place, context, contact_model, lambda text: text.replace(place, "scene"), progress)
         finally:
             os.unlink(place)
@@ -147,6 +148,7 @@ class Scene(Owner):
         self.timestep: float = info.timestep
         self.parameters: int = info.parameters
         self.by_springs: bool = info.by_springs
+        self.hard: bool = info.hard
         self.kinds: int = info.kinds
         self.trees: int = info.trees
         self._starts: int = info.starts

@@ -507,6 +507,22 @@ def test_far_from_the_origin(contexts, motion, far):
     assert (off < (0.1 if far == "poses" else 0.03)).mean() > 0.9  # features that are parallel have several nearest points
 
 
+@pytest.mark.parametrize("far", ["meshes", "poses"])
+def test_gradients_far_from_the_origin(contexts, far):
+    """In float32 a hit 100 km away is no rougher than one near by."""
+    poses = thrown(40)
+    poses = [np.concatenate([p[:, :3] + (FAR if far == "poses" else 0), np.tile([1, 0, 0, 0], (40, 1))], -1).astype(np.float32) for p in poses]
+    vertices, faces = unit_cube()
+    g = {}
+    for precision, context in contexts.items():
+        meshes = [abut.CcdMesh(vertices + (FAR if far == "meshes" else 0), faces, context=context)] * 2
+        g[precision] = abut.ccd_gradient(abut.ccd(meshes, *poses, separation=0.1))
+    hit = g["f64"].status == CcdStatus.HIT
+    assert hit.sum() > 15 and (g["f32"].status[hit] == CcdStatus.HIT).all()
+    off = np.abs(g["f32"].by1[hit] - g["f64"].by1[hit])[:, [0, 1, 2, 6, 7, 8]].max(-1)  # the cubes' edges are parallel: some turns differ
+    assert (off < (0.1 if far == "poses" else 0.01) * np.abs(g["f64"].by1[hit]).max()).mean() > 0.9
+
+
 @pytest.mark.parametrize("motion", ["linear", "arc"])
 def test_gradients_of_meshes_with_an_origin_of_their_own(double, motion):
     """A mesh that lies 100 m from what its pose places swings about that."""

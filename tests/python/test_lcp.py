@@ -138,3 +138,39 @@ def test_what_holds_on_a_slope(contexts, tmp_path):
 def test_number_of_tangents_is_checked(contexts, tmp_path):
     with pytest.raises(abut.Error, match="lcp.tangents: 3 is not 2, 4 or 8"):
         pushed(contexts["f64"], tmp_path, 3, 0.0)
+
+
+def test_derivatives_of_friction_at_its_bound(contexts, tmp_path):
+    """A box that is pressed in, slides and spins: friction rows at their bound with hardly any speed keep their force in derivatives."""
+    path = tmp_path / "pressed.scene.json"
+    path.write_text(json.dumps({
+        "contact_model": "lcp", "timestep": 0.002, "lcp": {"slop": 2e-5, "elastic": "none"},
+        "links": [{"bodies": [{"plane": [9, 9]}]},
+                  {"position": [0, 0, 0.03], "joint": {"type": "free"}, "density": 400, "bodies": [{"box": [0.12, 0.1, 0.06]}]}],
+        "pairs": [{"a": 1, "b": 0, "friction": 0.3}]}))
+    rng, n = np.random.default_rng(1), 200
+    with abut.Scene(path, contexts["f64"]) as scene:
+        q = scene.add(np.tile(scene.start(), (n, 1)), 1e-5 * rng.normal(size=(n, 6)) * [1, 1, .3, .3, .3, 0] + [0, 0, 0, 0, 0, 1e-4])
+        v = rng.normal(size=(n, 6)) * [1, 1, 0, .002, .002, 4]
+        v[:, 2] = -0.002
+        A = np.asarray(scene.transition(q, v).A)[:, :, 5]
+        ends = []
+        for h in (1e-6, 1e-7):
+            one, other = (scene.step(scene.add(q, np.tile([0, 0, 0, 0, 0, s], (n, 1))), v) for s in (h, -h))
+            ends.append(np.concatenate([scene.subtract(one.q, other.q), one.v - other.v], -1) / (2 * h))
+    scale = np.abs(ends[0]).max(1)
+    smooth = np.abs(ends[0] - ends[1]).max(1) < 1e-5 * scale
+    assert smooth.mean() > 0.8 and np.abs(A - ends[0]).max(1)[smooth].max() < 1e-4 * scale[smooth].min()
+
+
+def test_classes_do_not_depend_on_the_order_of_rows(context):
+    """A contact's rows one after another, or all normals first."""
+    A, b, mu = np.eye(3) * 2, np.array([-4.0, 2.0, 0.1]), np.array([0, 0.5, 0.5])
+    A[0, 1] = A[1, 0] = 0.3
+    apart = np.zeros((6, 6))
+    apart[:3, :3] = apart[3:, 3:] = A
+    order = [0, 3, 1, 2, 4, 5]
+    one = abut.solve_lcp(apart, np.tile(b, 2), [-1, 0, 0, -1, 3, 3], mu=np.tile(mu, 2), context=context)
+    other = abut.solve_lcp(apart[np.ix_(order, order)], np.tile(b, 2)[order], [-1, -1, 0, 0, 1, 1], mu=np.tile(mu, 2)[order],
+                           context=context)
+    assert (one.classes[order] == other.classes).all()

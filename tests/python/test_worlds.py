@@ -844,6 +844,7 @@ def test_scenes_of_a_dict(context, tmp_path, monkeypatch):
                       {"joint": {"type": "free"}, "position": [0, 0, 3], "density": 100, "bodies": [{"file": "cube.obj"}]}],
             "pairs": [{"a": 1, "b": 0}]}
     (tmp_path / "made.scene.json").write_text(json.dumps(made))
+    made["links"][1]["position"] = np.array([0, 0, 3])
     with abut.Scene(made, context) as one, abut.Scene("made.scene.json", context) as other:
         ends = [s.step(s.start(), np.zeros(6), steps=3).q for s in (one, other)]
     np.testing.assert_array_equal(*ends)
@@ -852,8 +853,9 @@ def test_scenes_of_a_dict(context, tmp_path, monkeypatch):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["cube.obj", "made.scene.json"]
 
 
-def test_negative_parameters_are_warned_about(context):
-    with abut.Scene(conftest.ROOT / "assets" / "drop.scene.json", context) as scene:
-        for name, least in (("friction", "1e-5"), ("stiffness", "1e-6")):
-            with pytest.warns(UserWarning, match=f"{name} has negative numbers, which count as {least}"):
+@pytest.mark.parametrize("law, counts", [(None, {"friction": "1e-5", "stiffness": "1e-6"}), ("lcp", {"friction": "0"})])
+def test_negative_parameters_are_warned_about(context, law, counts):
+    with abut.Scene(conftest.ROOT / "assets" / "drop.scene.json", context, contact_model=law) as scene:
+        for name, number in counts.items():
+            with pytest.warns(UserWarning, match=f"^{name} has negative numbers, which count as {number}$"):
                 scene.step(scene.start(), np.zeros(scene.nv), **{name: np.full(scene.parameters, -1.0)})

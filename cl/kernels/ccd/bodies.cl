@@ -283,8 +283,8 @@ static real ccd_turned_by_rounding(const wide *turn, int width)
 {
   const int first = width == 7;
   const wide v = wide_abs(turn[first]) + wide_abs(turn[first + 1]) + wide_abs(turn[first + 2]);
-  const wide square = v * v + turn[0] * turn[0];
-  return (real)(width == 7 ? (wide)4 * v * (v + wide_abs(turn[0])) / square : v);
+  const wide whole = v + wide_abs(turn[0]), share = v / whole; // of a quaternion
+  return (real)(width == 7 ? (wide)8 * share : v);
 }
 
 static real ccd_placing_error(const ccd_row *row, int width, int arc)

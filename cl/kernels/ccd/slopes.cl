@@ -191,7 +191,9 @@ ADJOINT_KERNEL void ccd_bodies_gradient(
       for (int k = 0; k < 3; ++k) {
         speed = wide_max(speed, wide_abs(b[k] - a[k]));
       }
-      speed = wide_max(speed, side[s].path.angle * wide_sqrt(ccd_wide_dot(x[s], x[s])));
+      wide arm[3];
+      ccd_wide_sub(x[s], side[s].path.c, arm);
+      speed = wide_max(speed, side[s].path.angle * wide_sqrt(ccd_wide_dot(arm, arm)));
     }
     const int one_way = side[0].path.angle < CCD_HALF_TURN && side[1].path.angle < CCD_HALF_TURN;
     const int smooth = one_way && ccd_closes(&touch, rate, speed);

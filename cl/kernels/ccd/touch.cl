@@ -23,12 +23,16 @@ static ccd_found ccd_find(const ccd_side side[2], int kind, const int feature[2]
       wide x[3];
       for (int k = 0; k < 3; ++k) {
         const wide moved = wide_max(wide_abs(s->path.number[0][k]), wide_abs(s->path.number[1][k]));
+        const wide far = (wide_abs(s->path.o[k]) + moved) * (wide)(WIDE_EPSILON / REAL_EPSILON);
         x[k] = s->numbers[CCD_MESH_POINTS + 3 * corner[i] + k];
-        f.c.size = wide_max(f.c.size, wide_abs(x[k]) + wide_abs(s->path.o[k]) + moved);
+        f.c.size = wide_max(f.c.size, wide_max(wide_abs(x[k]), far));
       }
       f.place[at] = corner[i];
       f.mesh[at] = which;
       ccd_point(&s->path, &m, x, f.c.x[at]);
+      for (int k = 0; k < 3; ++k) {
+        f.c.size = wide_max(f.c.size, wide_abs(f.c.x[at][k]));
+      }
     }
   }
   return f;

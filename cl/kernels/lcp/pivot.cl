@@ -23,15 +23,9 @@ static int lcp_answer(const lcp *l, GLOBAL const int *classes, GLOBAL real *f)
   return rank;
 }
 
-// Says whether row i is one of more than two friction rows behind their parent. Such rows depend on
-// each other: one is at its bound while others hold, and that is no tie.
-static int lcp_is_shared(const lcp *l, int i)
-{
-  const int parent = l->parent[i];
-  return parent >= 0 && parent + 3 < l->m && l->parent[parent + 3] == parent;
-}
-
 // Writes the class of each row at f, where `tie` of the largest f and b counts as zero. Leaves w.
+// Friction with a parent is never tied: at its bound it goes with its parent, whatever w is, and
+// the derivatives of a tied row, which counts as separating, would leave its force out.
 static void lcp_classify(const lcp *l, GLOBAL const real *f, real tie, GLOBAL int *classes)
 {
   const real force = l->loose * tie * real_max(lcp_largest(l->m, f), LCP_LEAST);
@@ -51,10 +45,10 @@ static void lcp_classify(const lcp *l, GLOBAL const real *f, real tie, GLOBAL in
     if (lcp_is_normal(l, i) || (parent >= 0 && classes[parent] != LCP_CLAMPING) || bound <= force) {
       continue;
     }
-    classes[i] = lcp_abs(f[i]) < bound - force                       ? LCP_CLAMPING
-                 : lcp_abs(l->w[i]) <= speed && !lcp_is_shared(l, i) ? LCP_TIED
-                 : f[i] > R(0.0)                                     ? LCP_UPPER
-                                                                     : LCP_LOWER;
+    classes[i] = lcp_abs(f[i]) < bound - force             ? LCP_CLAMPING
+                 : parent < 0 && lcp_abs(l->w[i]) <= speed ? LCP_TIED
+                 : f[i] > R(0.0)                           ? LCP_UPPER
+                                                           : LCP_LOWER;
   }
 }
 
