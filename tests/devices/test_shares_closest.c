@@ -121,9 +121,12 @@ static void compare_kinds(const variant *host, const variant *both)
       for (size_t row = 0; row < ROWS; ++row) {
         const double spans =
           span_of(&got.solids[got.r.one[row]]) + span_of(&got.solids[got.r.two[row]]);
-        const double error = fabs(rows_at(&got.r, ROW_D, row) - rows_at(&right.r, ROW_D, row));
+        const double d = rows_at(&got.r, ROW_D, row);
+        const double error = fabs(d - rows_at(&right.r, ROW_D, row));
         const double slack = (precision == ABUT_FLOAT64 ? 1e-12 : 4e-6) * spans;
-        check(error <= slack + rows_at(&got.r, ROW_GAP, row) + rows_at(&right.r, ROW_GAP, row),
+        check(row % 16 == 5
+                ? isnan(d)
+                : error <= slack + rows_at(&got.r, ROW_GAP, row) + rows_at(&right.r, ROW_GAP, row),
               "two kinds, row %zu: d is off by %g", row, error);
         check((got.r.status[row] == ABUT_CLOSEST_BAD_INPUT) == (row % 16 == 5),
               "two kinds, row %zu: status %d", row, got.r.status[row]);
