@@ -314,16 +314,11 @@ static real hard_scale(const hard_contact *c)
   return lane_first(lane_sqrt(dot3_r(c->p, c->p)));
 }
 
-// Writes the direction, along t1 and t2, in which a contact slides at joints' rates v. A contact
-// that is slower than HARD_TURNED counts as sliding along t1. room (nv) is memory.
-static void hard_sliding(const hard *h, const hard_contact *c, GLOBAL real *room,
-                         GLOBAL const real *v, real s[2])
+// Writes the direction, along t1 and t2, in which a contact slides at joints' rates v, of J's rows
+// (2, nv) along these. A contact that is slower than HARD_TURNED counts as sliding along t1.
+static void hard_sliding(int nv, GLOBAL const real *rows, GLOBAL const real *v, real s[2])
 {
-  real u[2];
-  for (int i = 0; i < 2; ++i) {
-    hard_row(h, c, c->f[1 + i], room);
-    u[i] = dot_n(h->s.n->nv, room, v);
-  }
+  const real u[2] = {dot_n(nv, rows, v), dot_n(nv, rows + nv, v)};
   const real speed = lcp_root(u[0] * u[0] + u[1] * u[1]);
   s[0] = speed > HARD_TURNED ? u[0] / speed : R(1.0);
   s[1] = speed > HARD_TURNED ? u[1] / speed : R(0.0);
@@ -349,22 +344,32 @@ static void hard_contact_rows(const hard *h, const hard_problem *p, int k, GLOBA
   }
   h->slope[row] = slope;
   hard_put_row(h, p, row, LCP_NO_PARENT, target, R(0.0), R(0.0));
+  // The rows along t1 and t2 become those along all directions of friction.
+  GLOBAL real *rows = h->J + (row + 1) * nv;
   real s[2] = {R(1.0), R(0.0)};
+  hard_row(h, &c, c.f[1], rows);
+  hard_row(h, &c, c.f[2], rows + nv);
   if (h->tangents > 2) {
-    hard_sliding(h, &c, h->J + (row + 1) * nv, v, s);
+    hard_sliding(nv, rows, v, s);
   }
   h->along[2 * row] = h->along[2 * row + 1] = R(0.0);
   for (int i = 0; i < h->tangents; ++i) {
     const int at = row + 1 + i;
     real of[2];
     hard_direction(h->tangents, i, of);
-    GLOBAL real *along = h->along + 2 * at;
-    along[0] = s[0] * of[0] - s[1] * of[1];
-    along[1] = s[1] * of[0] + s[0] * of[1];
-    hard_row(h, &c, mad3_r(c.f[1], lane_lit(along[0]), scale3_r(c.f[2], lane_lit(along[1]))),
-             h->J + at * nv);
+    h->along[2 * at] = s[0] * of[0] - s[1] * of[1];
+    h->along[2 * at + 1] = s[1] * of[0] + s[0] * of[1];
     h->slope[at] = h->bounce[at] = R(0.0);
-    hard_put_row(h, p, at, row, R(0.0), mu, R(0.0));
+  }
+  for (int dof = 0; h->tangents > 2 && dof < nv; ++dof) {
+    const real first = rows[dof], second = rows[nv + dof];
+    for (int i = 0; i < h->tangents; ++i) {
+      GLOBAL const real *along = h->along + 2 * (row + 1 + i);
+      rows[i * nv + dof] = along[0] * first + along[1] * second;
+    }
+  }
+  for (int i = 0; i < h->tangents; ++i) {
+    hard_put_row(h, p, row + 1 + i, row, R(0.0), mu, R(0.0));
   }
 }
 

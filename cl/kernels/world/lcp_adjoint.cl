@@ -255,12 +255,7 @@ ADJOINT_KERNEL void world_hard_shares_start(GLOBAL const world_sizes *n, GLOBAL 
   for (int i = n->actuators; i < n->nu; ++i) {
     block_put(&k, n->at_back_u + i, n_lit(R(0.0)));
   }
-  back_clear(&k, n);
-  back_twists(&b, &k, n, ints, n->at_back_y, LINK_BACK_TWIST_Y);
-  back_twists(&b, &k, n, ints, n->at_back_z, LINK_BACK_TWIST_Z);
-  for (int i = 0; i < n->links; ++i) {
-    mass_adjoint(&b, &k, n, reals, parameters, shared, i, 1);
-  }
+  still_start(&b, &k, n, ints, reals, parameters, shared, n->at_back_y, n->at_back_z);
 }
 
 // Takes the wrench of one number a row at a contact to the links of its group, as the cotangent of

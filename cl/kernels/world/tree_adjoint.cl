@@ -324,6 +324,20 @@ static void moved_links_adjoint(const world_block *k, GLOBAL const world_sizes *
 
 // ---- where links can move against each other ----
 
+// Begins a pass of a tree that stands still: links get their twists where joints move by y and by
+// z, which are at these places of the back block, and the cotangents that y' M z asks for.
+static void still_start(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
+                        GLOBAL const int *ints, GLOBAL const real *reals,
+                        GLOBAL const real *parameters, int shared, int y, int z)
+{
+  back_clear(k, n);
+  back_twists(b, k, n, ints, y, LINK_BACK_TWIST_Y);
+  back_twists(b, k, n, ints, z, LINK_BACK_TWIST_Z);
+  for (int i = 0; i < n->links; ++i) {
+    mass_adjoint(b, k, n, reals, parameters, shared, i, 1);
+  }
+}
+
 // Adds the gradient by q of y' M z, where y and z are at these places of the back block and the
 // tree stands still. Where `group` is at least 0 it adds that of the wrench w times the relative
 // twist that y gives that group.
@@ -332,12 +346,7 @@ static void still_sweep(const world_block *b, const world_block *k, GLOBAL const
                         GLOBAL const real *parameters, int shared, GLOBAL const real *v, int y,
                         int z, int group, const link_wrench *w)
 {
-  back_clear(k, n);
-  back_twists(b, k, n, ints, y, LINK_BACK_TWIST_Y);
-  back_twists(b, k, n, ints, z, LINK_BACK_TWIST_Z);
-  for (int i = 0; i < n->links; ++i) {
-    mass_adjoint(b, k, n, reals, parameters, shared, i, 1);
-  }
+  still_start(b, k, n, ints, reals, parameters, shared, y, z);
   if (group >= 0) {
     GLOBAL const int *g = ints + n->at_groups + GROUP_INTS * group;
     const vec c = block_get3(b, n->at_origin + 3 * group_centre(g));
