@@ -1,7 +1,8 @@
 """Differences that the randomised battery of derivatives (test_derivatives.py) holds derivatives beside.
 
-A slope is measured at many steps, each a third of the one before. Of all estimates the one counts that agrees best with those of
-the neighbouring steps; the tested derivative has no part in that choice. How far the neighbours part is the doubt of the slope.
+A slope is measured at many steps, each a third of the one before. The estimate that counts agrees best with those of
+the neighbouring steps and with those of all finer steps, up to their rounding: far ahead and far behind a narrow hill, values are alike.
+The tested derivative has no part in that choice. The largest difference from these estimates is the doubt of the slope.
 """
 import os
 import zlib
@@ -20,12 +21,19 @@ def generator(*names):
     return np.random.default_rng([SEED, *(zlib.crc32(str(name).encode()) for name in names)])
 
 
+def _denied(column, noise):
+    """By how much the finer estimates of a column (steps, ...) differ from each of its estimates, beyond what rounding explains."""
+    return np.stack([(np.abs(column[k + 1:] - column[k]) - 4 * (noise[k + 1:] + noise[k])).max(0) for k in range(1, len(column) - 1)])
+
+
 def _best(column, steps, order, rounding, times):
-    """The estimate that agrees best with its neighbours, and its doubt: `column` (steps, ...), made better by extrapolation."""
+    """The estimate that agrees best with its neighbours and with all finer ones, and its doubt: `column` (steps, ...), made better by
+    extrapolation."""
     best = doubt = None
     for _ in range(times):
         apart = np.abs(np.diff(column, axis=0))
-        own = np.maximum(apart[:-1], apart[1:]) + rounding / steps[1:len(column) - 1].reshape(-1, *[1] * (column.ndim - 1))
+        noise = rounding / steps.reshape(-1, *[1] * (column.ndim - 1))
+        own = np.maximum(np.maximum(apart[:-1], apart[1:]), _denied(column, noise)) + noise[1:-1]
         which = np.argmin(own, axis=0)[None]
         here, by = (np.take_along_axis(x, which, 0)[0] for x in (column[1:-1], own))
         best, doubt = (here, by) if best is None else (np.where(by < doubt, here, best), np.minimum(by, doubt))

@@ -43,6 +43,12 @@ def test_method():
         tally = Tally("hill")
         tally.add("f", -2e4 / 9 * x[:50] * np.exp(-(x[:50] / 3) ** 2) * off, hill, 1e4)
         assert len(tally.wrong) == found and tally.compared > 40, off
+    near = 1e-2 * OFFSETS[:, None]
+    ramp = slopes(np.where(np.abs(near) < 1e-4, np.maximum(near, 0), 0) * np.ones(20), 1e-2)  # 0 at all wide steps, with a kink between
+    for off, found in ((0, 0), (1e-4, 5), (-1, 0), (-1.0001, 5)):
+        tally = Tally("ramp")
+        tally.add("f", np.full(20, 1 + off), ramp, 1.0)
+        assert len(tally.wrong) == found and tally.kinks == 20, off
     noise = slopes(np.random.default_rng(2).normal(size=(len(OFFSETS), 400)), 1e-2)
     tally = Tally("noise")
     tally.add("f", np.zeros(400), noise, 1.0)
