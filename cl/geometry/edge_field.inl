@@ -377,12 +377,17 @@ static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, nu
 // Squares of gradients between which distances begin to be divided by the slope.
 #define CROSSING_LEAST R(0.1)
 #define CROSSING_MOST R(0.3)
+// The square of the gradient above 1 from which a grid's distance is no longer divided by the
+// slope.
+#define STEEP_MOST R(0.05)
 
-// Returns by what a field's distance is multiplied, and in *rate, negated, its derivative by g for
-// a gradient g: *rate times g. Where edges cross, phi grows by less than 1 a metre. Where the
-// gradient is yet smaller an edge goes through a body's middle, between faces that look away from
-// each other: no edges cross there, and phi stays as it is.
-static num FN(edge_steep)(vec gradient, GLOBAL const coefficients *c, num *rate)
+// Returns the factor of a field's distance. *rate gets the negated derivative of the factor by a
+// gradient g, which is *rate times g. Where edges cross, phi grows by less than 1 per metre. A
+// still smaller gradient means that an edge passes through a body's middle, between faces that look
+// away from each other: no edges cross there, and phi stays as it is. of_distance is 1 for a field
+// with grids. Beyond its box a grid's gradient may be longer than 1, since the clipped point slides
+// along the box, although phi is the distance: the factor never shortens this distance.
+static num FN(edge_steep)(vec gradient, GLOBAL const coefficients *c, int of_distance, num *rate)
 {
   if (c->slope < R(0.0)) {
     *rate = n_lit(R(0.0));
@@ -394,5 +399,13 @@ static num FN(edge_steep)(vec gradient, GLOBAL const coefficients *c, num *rate)
   const num whole = n_sqrt(n_scale(over, R(1.0) + c->slope)), more = n_shift(whole, R(-1.0));
   const num part = FN(quintic)(n_scale(n_shift(square, -CROSSING_LEAST), inverse), &grows);
   *rate = n_sub(n_mul(n_mul(whole, over), part), n_mul(more, n_scale(grows, R(2.0) * inverse)));
-  return n_shift(n_mul(more, part), R(1.0));
+  num kept = n_mul(more, part);
+  if (of_distance) {
+    const real steeper = R(1.0) / STEEP_MOST;
+    const num fade = FN(quintic)(n_scale(n_shift(square, R(-1.0)), steeper), &grows);
+    const num rest = n_shift(n_neg(fade), R(1.0));
+    *rate = n_mad(*rate, rest, n_mul(kept, n_scale(grows, R(2.0) * steeper)));
+    kept = n_mul(kept, rest);
+  }
+  return n_shift(kept, R(1.0));
 }

@@ -13,6 +13,7 @@ typedef struct pair_elements {
   int weighted;      // 1 where the selection is by gates, which weigh them
   int contact;       // the slot of their first contact; of edges, with the point on this body
   int arcs;          // 1 where an edge is an arc, 2 where one is a circle's
+  int of_distance;   // of edges: 1 where the other body's field is nowhere more than the distance
   int held;          // of vertices: the first so many may have contacts, the others are ends of
                      // edges
   int radii;         // 1 where a vertex has a radius

@@ -188,7 +188,10 @@ static void find_faces(mesh_faces *m)
     for (uint32_t k = 0; !left_out && k < sides; ++k) {
       const uint32_t a = m->place[corner[k]], b = m->place[corner[(k + 1) % sides]];
       if (a != b) {
-        m->sides[m->side_count++] = (face_side){edge_code(a, b), (uint32_t)i, a < b};
+        double side[3];
+        difference(s->vertices + 3 * (size_t)b, s->vertices + 3 * (size_t)a, side);
+        const double width = (sides == 3 ? area : 0.5 * area) / sqrt(dot(side, side));
+        m->sides[m->side_count++] = (face_side){edge_code(a, b), width, (uint32_t)i, a < b};
       }
     }
   }
@@ -268,15 +271,22 @@ static fold fold_of(const mesh_faces *m, const face_side *side)
   cross(n, other, turn);
   difference(m->of.vertices + 3 * (size_t)high, m->of.vertices + 3 * (size_t)low, along);
   out.angle = atan2(sqrt(dot(turn, turn)), dot(n, other));
+  out.length = length(along);
+  for (int k = 0; k < 3; ++k) {
+    out.along[k] = along[k] / out.length;
+  }
+  memcpy(out.normals[0], n, sizeof out.normals[0]);
+  memcpy(out.normals[1], other, sizeof out.normals[1]);
+  out.width = fmax(side[0].width, side[1].width);
   /* It is the rim of a sheet of two layers. */
   const bool back_to_back = out.angle > CONE_EVERY - BACK_TO_BACK;
   if (back_to_back || m->sense * dot(turn, along) > 0.0) {
     out.kind = FOLD_CONVEX;
   }
   if (out.kind == FOLD_CONVEX && !back_to_back) {
-    const double length = 2.0 * cos(0.5 * out.angle);
+    const double both = 2.0 * cos(0.5 * out.angle);
     for (int k = 0; k < 3; ++k) {
-      out.cone[k] = (n[k] + other[k]) / length;
+      out.cone[k] = (n[k] + other[k]) / both;
     }
     out.cone[3] = 0.5 * out.angle;
   }

@@ -6,9 +6,11 @@
 #include <abut/body.h>
 
 /* A side of a face: its ends as one number (edge_code), and whether the face runs from the lower
- * end to the higher. */
+ * end to the higher. The width is the face's across the side: the height of a triangle, the mean
+ * width of a polygon. */
 typedef struct face_side {
   uint64_t code;
+  double width; /* [m] */
   uint32_t face;
   bool forward;
 } face_side;
@@ -44,8 +46,11 @@ typedef enum fold_kind {
 /* How faces meet at an edge. Only the latter two kinds have an angle. */
 typedef struct fold {
   fold_kind kind;
-  double angle;   /* between the normals [rad] */
-  double cone[4]; /* axis and half angle [rad]; every normal unless convex */
+  double angle;            /* between the normals [rad] */
+  double along[3], length; /* of the edge: its direction, of length 1, and its length [m] */
+  double normals[2][3];    /* of its faces */
+  double width;            /* of the wider one of its faces [m] */
+  double cone[4];          /* axis and half angle [rad]; every normal unless convex */
 } fold;
 
 /* Looks an edge between two points up. */

@@ -181,10 +181,42 @@ static abut_status leave_out_repeated(const body *b, const mesh_faces *m, bool *
   return ABUT_SUCCESS;
 }
 
-static bool is_sharp(const fold *f, double sharp)
+/* Long facets, such as those of a cylinder, have no vertices between their ends that could touch.
+ * Their edges are features, too, though they are not sharp. Of many facets around a curve about one
+ * edge per FACET_TURN is a feature. */
+#define FACET_LENGTH 4.0           /* least length of such an edge, in widths of its faces */
+#define FACET_LEAST (0.1 * DEGREE) /* faces that meet by less are one flat face */
+#define FACET_TURN (10.0 * DEGREE)
+#define FACET_PHASE (3.0 * DEGREE) /* keeps faces along the axes off the borders of sectors */
+
+/* Returns the sector of FACET_TURN that a normal points into, about an edge's direction. Edges that
+ * are parallel share their sectors. */
+static double sector_of(const double along[3], const double normal[3])
+{
+  double direction[3], across[3], third[3];
+  int most = 0;
+  for (int k = 1; k < 3; ++k) {
+    most = fabs(along[k]) > fabs(along[most]) + 1e-9 ? k : most;
+  }
+  for (int k = 0; k < 3; ++k) {
+    direction[k] = along[most] < 0.0 ? -along[k] : along[k];
+  }
+  unit_across(direction, across);
+  cross(direction, across, third);
+  return floor((atan2(dot(normal, third), dot(normal, across)) + FACET_PHASE) / FACET_TURN);
+}
+
+/* Whether an edge between facets is one of those that stand for them. */
+static bool is_of_facets(const fold *f)
+{
+  return f->angle > FACET_LEAST && f->length > FACET_LENGTH * f->width &&
+         sector_of(f->along, f->normals[0]) != sector_of(f->along, f->normals[1]);
+}
+
+static bool is_feature(const fold *f, double sharp)
 {
   return f->kind == FOLD_BARE || f->kind == FOLD_OPEN ||
-         (f->kind == FOLD_CONVEX && f->angle > sharp);
+         (f->kind == FOLD_CONVEX && (f->angle > sharp || is_of_facets(f)));
 }
 
 /* Adds the body's edges that are chosen, with cones of the mesh unless m is NULL. */
@@ -221,7 +253,7 @@ static abut_status choose_edges(const body *b, const mesh_faces *m, bool mesh_co
   for (size_t i = 0; i < b->info.edges; ++i) {
     const fold f = m ? mesh_fold(m, b->edges[2 * i], b->edges[2 * i + 1])
                      : (fold){.kind = FOLD_BARE};
-    chosen[i] = is_sharp(&f, b->parts.features.sharp * DEGREE);
+    chosen[i] = is_feature(&f, b->parts.features.sharp * DEGREE);
   }
   if (m && mesh_cones) {
     TRY_DONE(leave_out_repeated(b, m, chosen));

@@ -44,6 +44,7 @@ pair_sizes pair_sizes_of(const pair *p, const resident_body *const bodies[2], ui
     n.elements[VERTICES_OF(side)].held = (int)bodies[side]->held;
     n.elements[VERTICES_OF(side)].radii = bodies[side]->rounds;
     n.elements[EDGES_OF(side)].arcs = bodies[side]->circles ? 2 : bodies[side]->arcs;
+    n.elements[EDGES_OF(side)].of_distance = bodies[!side]->info->grids > 0;
   }
   n.near_plane = (int)(slots + lanes); /* rows begin anywhere; blocks may reach beyond */
   n.near_stride = (int)near_stride_of(&n, lanes);

@@ -445,7 +445,7 @@ static void icospheres(void)
 static shape prism(const double (*outline)[2], uint32_t count, double height)
 {
   shape s = {.vertex_count = 0};
-  uint32_t top[16], bottom[16];
+  uint32_t top[128], bottom[128];
   for (uint32_t i = 0; i < 2 * count; ++i) {
     add_vertex(&s, outline[i % count][0], outline[i % count][1], i < count ? height : 0.0);
     top[i % count] = i % count;
@@ -458,6 +458,40 @@ static shape prism(const double (*outline)[2], uint32_t count, double height)
     add_face(&s, 4, (uint32_t[]){i, count + i, count + j, j});
   }
   return s;
+}
+
+/* A round prism has both rims and, if it is long, edges of its side: at least one in 10 degrees. */
+static void long_facets(void)
+{
+  static const struct {
+    uint32_t sides, along_side;
+    double height;
+  } cases[] = {{20, 20, 4.0}, {32, 32, 4.0}, {36, 36, 1.0}, {120, 36, 1.0}, {32, 0, 0.7}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    const uint32_t sides = cases[i].sides;
+    double outline[128][2];
+    for (uint32_t k = 0; k < sides; ++k) {
+      outline[k][0] = cos(2.0 * PI * k / sides);
+      outline[k][1] = sin(2.0 * PI * k / sides);
+    }
+    shape s = prism(outline, sides, cases[i].height);
+    for (int turn = 0; turn < 2; ++turn) {
+      body_features f = features_of_shape(&s, true);
+      check_counts(&f, "a round prism", 2 * sides, 2 * sides, 2 * sides + cases[i].along_side);
+      for (size_t k = 0; k < f.edge_count; ++k) {
+        const double half = f.edge_cones[4 * k + 3];
+        CHECK(fabs(half - PI / 4.0) < EXACT || fabs(half - PI / sides) < EXACT);
+      }
+      body_features_free(&f);
+      for (size_t k = 0; k < s.vertex_count; ++k) { /* about an axis that is none of the frame's */
+        double *v = s.vertices + 3 * k;
+        const double x = 0.6 * v[0] - 0.8 * v[2], z = 0.8 * v[0] + 0.6 * v[2];
+        v[0] = 0.28 * x - 0.96 * v[1];
+        v[1] = 0.96 * x + 0.28 * v[1];
+        v[2] = z;
+      }
+    }
+  }
 }
 
 /* Of an L the inner edge is left out. At its ends the top's angle is 270 degrees, those of the
@@ -1107,6 +1141,7 @@ int main(void)
   cubes();
   flat_vertices();
   icospheres();
+  long_facets();
   hollow_edges();
   open_meshes();
   bare_meshes();

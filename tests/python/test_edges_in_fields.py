@@ -161,3 +161,95 @@ def test_a_dip_beside_an_end_that_rises(samples):
     first = pair.layout.edge_offset[0]
     d = abut.contacts(pair, np.zeros((1, 6)), np.zeros((1, 6))).d[0, first:first + 2]
     np.testing.assert_allclose(d, -.08, atol=2e-3)
+
+
+# ---- meshes that are round, with long facets ----
+
+def ring(sides, radius, z):
+    angle = 2 * np.pi * np.arange(sides) / sides
+    return np.c_[radius * np.cos(angle), radius * np.sin(angle), np.full(sides, z)]
+
+
+def write_rings(path, rings):
+    """A body of revolution as an OBJ of triangles: rings of as many points each, closed by fans."""
+    sides, lines = len(rings[0]), [f"v {x:.17g} {y:.17g} {z:.17g}" for x, y, z in np.concatenate(rings)]
+    for k in range(sides):
+        after = (k + 1) % sides
+        for low in range(0, (len(rings) - 1) * sides, sides):
+            a, b, c, d = (1 + low + i for i in (k, after, sides + after, sides + k))
+            lines += [f"f {a} {b} {c}", f"f {a} {c} {d}"]
+        if 0 < k < sides - 1:
+            last = (len(rings) - 1) * sides + 1
+            lines += [f"f 1 {k + 2} {k + 1}", f"f {last} {last + k} {last + k + 1}"]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def cylinder(folder, sides, radius, half):
+    return write_rings(folder / f"cylinder{sides}-{radius}.obj", [ring(sides, radius, -half), ring(sides, radius, half)])
+
+
+def round_rod(folder, sides, radius, half):
+    """A capsule whose ends are fine and whose side is long facets."""
+    turns = np.linspace(0.05, 1, 8) * np.pi / 2
+    end = [ring(sides, radius * np.sin(t), half + radius * np.cos(t)) for t in turns]
+    return write_rings(folder / f"rod{sides}.obj", [r * [1, 1, -1] for r in end] + end[::-1])
+
+
+@pytest.mark.parametrize("sides", (16, 24, 32, 120))
+@pytest.mark.parametrize("make", (cylinder, round_rod))
+def test_long_round_sides_meet_where_they_cross(double, tmp_path, make, sides):
+    """No vertex is where two crossed rods touch: the long edges of their sides are features."""
+    body = double.load(make(tmp_path, sides, 0.01, 0.04))
+    pair = abut.Pair(body, body)
+    rng = np.random.default_rng(sides)
+    gap, count = np.repeat([0.5e-3, -0.5e-3, -2e-3], 20), 60
+    turn, about, along = rng.uniform(-0.8, 0.8, count), rng.uniform(0, 2 * np.pi, (2, count)), rng.uniform(-0.02, 0.02, (2, count))
+    none = np.zeros(count)
+    one = np.c_[none, none, along[0], none, none, about[0]]
+    # The second axis is across the first at x = 2 r + gap. Each rod is turned about its own axis and moved along it.
+    across = np.c_[0.02 + gap, none, none, np.pi / 2 + turn, none, none]
+    own = np.c_[none, none, along[1], none, none, about[1]]
+    found = abut.reduce(pair, one, abut.pose.compose(across, own), "distance").value
+    flat = 0.01 * (1 - np.cos(np.pi / sides))  # how far a facet is inside the circle
+    fine = 0.01 * (1 - np.cos(np.radians(5)))  # and the chords between those edges that are features
+    assert np.all(found < gap + 2 * flat + 1e-4) and np.all(found > gap - 1e-4), (found - gap).round(6)
+    deep = np.asarray(abut.contacts(pair, one, abut.pose.compose(across, own)).activity)[gap < -1e-3].sum(1)
+    assert deep.min() > 0.5 and flat + fine < 3e-4
+
+
+@pytest.mark.parametrize("law", ("cone", "lcp", "spring"))
+def test_crossed_rods_carry_each_other(double, tmp_path, law):
+    """A rod that falls onto one that is fixed stays above it, and did fall through."""
+    path = str(cylinder(tmp_path, 32, 0.01, 0.04))
+    down, beside = [0.5 ** 0.5, 0.5 ** 0.5, 0, 0], [0.5 ** 0.5, 0, 0.5 ** 0.5, 0]
+    scene = abut.Scene({"contact_model": law, "timestep": 5e-4, "links": [
+        {"name": "fixed", "bodies": [{"file": path, "quaternion": down}]},
+        {"name": "rod", "position": [0, 0, 0.022], "joint": {"type": "free"}, "density": 1000,
+         "bodies": [{"file": path, "quaternion": beside}]}], "pairs": [{"a": "rod", "b": "fixed", "friction": 0.8}]}, double)
+    q, v, heights = scene.start()[None], np.zeros((1, scene.nv)), []
+    for _ in range(16):
+        end = scene.step(q, v, steps=10)
+        q, v = end.q, end.v
+        heights.append(q[0, 2])
+    assert 0.0185 < min(heights) and max(heights) < 0.024 and heights[-1] < 0.0205, heights
+
+
+def test_separate_meshes_report_their_distance(double, tmp_path):
+    """A plate and a headed pin, 1 to 100 mm apart. Beyond a field's box its gradient may be longer than 1: distances were divided by it."""
+    plate = double.load(write_rings(tmp_path / "plate.obj", [np.array([[-.04, -.025, z], [.04, -.025, z], [.04, .025, z], [-.04, .025, z]])
+                                                             for z in (-.003, .003)]))
+    rings = [ring(24, 0.004, -0.02), ring(24, 0.004, 0.018), ring(24, 0.01, 0.018), ring(24, 0.01, 0.024)]
+    pin = double.load(write_rings(tmp_path / "pin.obj", rings))
+    parts = [abut.Shape("hull", np.concatenate(half), context=double) for half in (rings[:2], rings[2:])]
+    rng = np.random.default_rng(0)
+    way, turn = rng.normal(size=(3000, 3)), rng.normal(size=(3000, 4))
+    place = way / np.linalg.norm(way, axis=1)[:, None] * rng.uniform(0.03, 0.15, 3000)[:, None]
+    one, two = np.tile([0, 0, 0, 1, 0, 0, 0.0], (3000, 1)), np.c_[place, turn / np.linalg.norm(turn, axis=1)[:, None]]
+    exact = np.minimum(*(abut.closest(abut.Shape.of(plate), part, one, two).d for part in parts))
+    one, two, exact = one[exact > 1e-3], two[exact > 1e-3], exact[exact > 1e-3]
+    assert len(exact) > 2500
+    for kind in ("distance", "soft_distance"):
+        found = abut.reduce(abut.Pair(plate, pin), one, two, kind, grad=True)
+        assert np.abs(found.value - exact).max() < 1e-3  # 42 mm before
+        assert np.linalg.norm(found.grad2[:, :3], axis=1).max() < 1.5  # 29 before

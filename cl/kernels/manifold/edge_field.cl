@@ -125,7 +125,8 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   const FN(rail_point) at = FN(rail_at)(rail, s);
   const FN(edge_weight) w = FN(edge_weighed)(end, s, far->phi, own->phi, meet, rail, c);
   num rate, sigmoid_slope;
-  const num steep = FN(edge_steep)(own->gradient, c, &rate);
+  const num steep =
+    FN(edge_steep)(own->gradient, c, pair->n.elements[EDGES_OF(side)].of_distance, &rate);
   num d = n_sub(n_mul(own->phi, steep), rail->radius);
   if (c->cones > R(0.0)) {
     d = n_mad(FN(dot3)(own->normal, rail->cone.axis), n_of(rail->cone.inset), d);

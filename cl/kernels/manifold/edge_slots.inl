@@ -175,7 +175,8 @@ static edge_slots EDGE(edge_slots_at)(GLOBAL const int *head, GLOBAL const real 
     const num phi_end = EDGE(end_value)(head, shape, c, in_range(far), at_ends[end], moves);
     const FN(edge_weight) w = FN(edge_weighed)(end, s, phi_end, at.phi, shift.meet, rail, c);
     num rate;
-    const num steep = FN(edge_steep)(at.gradient, c, &rate);
+    const num steep =
+      FN(edge_steep)(at.gradient, c, pair->n.elements[EDGES_OF(side)].of_distance, &rate);
     r.x[end] = x;
     r.normal[end] = at.normal;
     r.d[end] = n_sub(n_mul(at.phi, steep), rail->radius);
