@@ -1,9 +1,9 @@
-// How numbers come from buffers and go back. A block is LANES consecutive elements of one pose;
-// lanes past the last element repeat it, and write nothing.
+// Reading and writing numbers in buffers. A block is LANES consecutive elements of one pose. Lanes
+// past the last element repeat it and write nothing.
 //
-// A buffer of numbers has a row for each pose: `stride` values, and then, where numbers are duals,
-// as many derivatives along each tangent. A stride of 0 stands for one row that all poses share: it
-// is a constant, without derivatives.
+// A buffer of numbers has one row per pose: `stride` values, followed for duals by as many
+// derivatives along each tangent. A stride of 0 means that all poses share one row, which is
+// constant and has no derivatives.
 #ifndef KERNELS_ACCESS_H
 #define KERNELS_ACCESS_H
 
@@ -11,10 +11,10 @@
 #define PARTS (1 + TANGENTS)
 #define EACH_PART(i) for (int i = 0; i < PARTS; ++i)
 
-// PART_DO repeats a statement for the value and each tangent, TANGENT_DO for each tangent, both
-// written out: a compiler keeps a number in registers only where none of its parts is taken by a
-// variable. What every kernel calls is written so.
-// What clang-format makes of these lines differs from one run to the next.
+// PART_DO repeats a statement for the value and each tangent, TANGENT_DO for each tangent. Both are
+// unrolled, because a compiler keeps a number in registers only if no part is indexed by a
+// variable. Functions that every kernel calls use them.
+// The result of clang-format on these lines differs from run to run.
 // clang-format off
 #define AT_PART(i, place, statement) { enum { i = place }; statement }
 #if TANGENTS == 6
@@ -29,8 +29,8 @@
 #define PART_DO(i, statement) { AT_PART(i, 0, statement) TANGENT_DO(i, statement) }
 // clang-format on
 
-// ROW is the row of a pose in a buffer of integers, NUMS in one of numbers. Both are computed in 64
-// bits, for a chunk's buffer may hold more than 2^31 of them.
+// ROW is the row of a pose in a buffer of integers, NUMS in a buffer of numbers. Both use 64-bit
+// offsets, because the buffer of a chunk may hold more than 2^31 elements.
 #define ROW(buffer, pose, stride) ((buffer) + (size_t)(pose) * (size_t)(stride))
 #define NUMS(buffer, pose, stride) ROW(buffer, pose, PARTS *(stride))
 
@@ -51,9 +51,9 @@ static void store(GLOBAL real *p, int stride, num x)
   PART_DO(i, { lane_store(n_get_part(x, i), p + i * stride); })
 }
 
-// Far outside anything that `real` has digits for, these limits keep what one kernel leaves to the
-// next finite, values and derivatives: cotangents, and the Jacobian of a normal, which reaches 1e18
-// at a superquadric's centre. A product of both and of a distance stays in range.
+// These limits keep the values and derivatives that one kernel passes to the next finite:
+// cotangents, and the Jacobian of a normal, which reaches 1e18 at a superquadric's centre. They are
+// far beyond the digits of `real`. A product of both limits and a distance stays in range.
 #if REAL_DOUBLE
 #define COTANGENT_LIMIT 1e60
 #define JACOBIAN_LIMIT 1e30
@@ -64,16 +64,15 @@ static void store(GLOBAL real *p, int stride, num x)
 #define WRENCH_LIMIT 1e33f
 #endif
 
-// Returns x within +-most. NaN stays NaN, for a caller's own, or a fault, must show.
+// Returns x clamped to +-most. NaN stays NaN: a NaN from the caller or from a fault must show.
 static lane bounded_part(lane x, real most)
 {
   const lane high = lane_lit(most), low = lane_lit(-most);
   return lane_select(x > high, high, lane_select(x < low, low, x));
 }
 
-// Bounds the derivatives of x alone, which does nothing on plain numbers. Where second derivatives
-// overflow against each other (at a superquadric's centre, astronomically far away) they count as
-// 0.
+// Clamps only the derivatives of x, so plain numbers stay unchanged. Second derivatives that
+// overflow to NaN become 0 (at a superquadric's centre, astronomically far away).
 static num steady(num x, real most)
 {
   num r = x;
@@ -101,7 +100,7 @@ static vec bounded3(vec v, real most)
   return FN(make)(bounded(v.x, most), bounded(v.y, most), bounded(v.z, most));
 }
 
-// Vectors lie in three planes of `plane` numbers.
+// Vectors are stored in three planes of `plane` numbers.
 static vec load3(GLOBAL const real *p, int stride, int plane)
 {
   return FN(make)(load(p, stride), load(p + plane, stride), load(p + 2 * plane, stride));
@@ -126,19 +125,19 @@ static num load_one(GLOBAL const real *p, int stride)
   return r;
 }
 
-// Stores the sum over lanes, one number.
+// Stores the sum over lanes as one number.
 static void store_sum(GLOBAL real *p, int stride, num x)
 {
   PART_DO(i, { p[i * stride] = lane_sum(n_get_part(x, i)); })
 }
 
-// Stores the first lane alone, of a number that is the same on all.
+// Stores only the first lane of a number that is equal on all lanes.
 static void store_first(GLOBAL real *p, int stride, num x)
 {
   PART_DO(i, { p[i * stride] = lane_first(n_get_part(x, i)); })
 }
 
-// Returns the sum over lanes, on all of them.
+// Returns the sum over lanes on every lane.
 static num all_lanes(num x)
 {
   num r = x;
@@ -153,8 +152,8 @@ static void store_sum3(GLOBAL real *p, int stride, vec v)
   store_sum(p + 2, stride, v.z);
 }
 
-// ---- rows of outputs: element first + i, or order[first + i] where `ordered`, for first + i <
-// count; step: from one element to the next ----
+// ---- rows of outputs: element first + i, or order[first + i] if `ordered`, for first + i < count;
+// step is the distance between elements ----
 static void store_part(GLOBAL real *p, GLOBAL const int *order, int ordered, int first, int count,
                        int step, lane x)
 {
@@ -186,7 +185,7 @@ static void store_row(GLOBAL real *p, int stride, GLOBAL const int *order, int o
   store_step(p, stride, order, ordered, first, count, 1, x);
 }
 
-// Stores vectors whose x, y and z lie side by side, `step` from one vector to the next.
+// Stores vectors whose x, y and z are adjacent; `step` is the distance between vectors.
 static void store_step3(GLOBAL real *p, int stride, GLOBAL const int *order, int ordered, int first,
                         int count, int step, vec v)
 {
@@ -201,7 +200,7 @@ static void store_row3(GLOBAL real *p, int stride, GLOBAL const int *order, int 
   store_step3(p, stride, order, ordered, first, count, 3, v);
 }
 
-// ---- gathered: lane i reads element min(first + i, last), `step` reals apart ----
+// ---- gathered: lane i reads element min(first + i, last); elements are `step` reals apart ----
 static lane gather_part(GLOBAL const real *p, int first, int last, int step)
 {
 #if LANES == 1
@@ -232,8 +231,8 @@ static vec gather3(GLOBAL const real *p, int stride, int first, int last, int st
                   gather(p + 2, stride, first, last, step));
 }
 
-// In the gather_..._at functions lane i reads element at[min(first + i, count - 1)]; vectors lie in
-// planes.
+// In the gather_..._at functions lane i reads element at[min(first + i, count - 1)]. Vectors are
+// stored in planes.
 static lane gather_part_at(GLOBAL const real *p, GLOBAL const int *at, int first, int count)
 {
 #if LANES == 1
@@ -267,8 +266,8 @@ static vec gather3_at(GLOBAL const real *p, int stride, int plane, GLOBAL const 
                   gather_at(p + 2 * plane, stride, at, first, count));
 }
 
-// In the functions that follow lane i reads the cotangent of output first + i, or, where `ordered`,
-// of order[first + i]; past the last output it gets 0.
+// In the following functions lane i reads the cotangent of output first + i, or of order[first + i]
+// if `ordered`. Lanes past the last output read 0.
 static lane cotangent_part(GLOBAL const real *p, GLOBAL const int *order, int ordered, int first,
                            int count, int step)
 {
@@ -313,10 +312,10 @@ static vec cotangent3(GLOBAL const real *p, int stride, GLOBAL const int *order,
                   cotangent_step(p + 2, stride, order, ordered, first, count, 3));
 }
 
-// ---- frames (FRAME_* of geometry/layout.h), which have derivatives of their own ----
+// ---- frames (FRAME_* of geometry/layout.h), which have their own derivatives ----
 
 #if TANGENTS
-// Adds `move`, part i of what a moving frame does to a point, to the point's own part i.
+// Adds `move`, tangent i of a point's motion with its frame, to the point's own tangent i.
 static vec moved(vec a, int i, vec3_r move)
 {
   return FN(make)(n_with_part(a.x, i, n_get_part(a.x, i) + move.x),
@@ -355,8 +354,8 @@ static vec place(GLOBAL const real *frame, vec a)
   return r;
 }
 
-// Makes an output of x: derivatives are finite, and the poison of a pose (0 or NaN) is added to the
-// value and to all of them.
+// Prepares x for output: makes the derivatives finite, then adds the poison of the pose (0 or NaN)
+// to the value and to every derivative.
 static num poisoned(GLOBAL const real *frames, num x)
 {
   num r = steady(x, REAL_BIG);

@@ -1,9 +1,9 @@
-// What every suite begins with: numbers, and the geometry on them.
+// The common beginning of every suite: numbers and the geometry on them.
 //
-// TANGENTS says of which kind the numbers are. 0: kernels compute on plain numbers, forward and
-// reverse. 1: the same text computes on duals, which gives the forward kernels' tangents (JVP) and
-// the derivative of the reverse ones along a direction (Hessian-vector products). 6: forward
-// kernels compute tangents along six directions at a time.
+// TANGENTS selects the kind of number. 0: plain numbers, for forward and reverse kernels. 1: the
+// same text on duals, which gives the tangents of forward kernels (JVP) and the derivative of
+// reverse kernels along a direction (Hessian-vector products). 6: forward kernels compute tangents
+// along six directions at once.
 #ifndef KERNELS_BEGIN_H
 #define KERNELS_BEGIN_H
 #ifndef TANGENTS

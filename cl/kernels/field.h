@@ -1,22 +1,22 @@
-// The field of a body at a block of points, for the kernels of every module that asks for it.
+// The field of a body at a block of points, for the kernels of every module that needs it.
 #ifndef KERNELS_FIELD_H
 #define KERNELS_FIELD_H
 
-// Returns a block of points in the body's frame. points has three planes of `padded` numbers from
-// point_base on, point_stride numbers from one pose to the next, 0 where all poses share them.
-// frame is where, in a pose's frames, the map from the points' frame to the body's lies, or -1
-// where they are in the body's own.
+// Returns a block of points in the body's frame. points has three planes of `padded` numbers,
+// starting at point_base. point_stride is the distance between poses, or 0 if all poses share the
+// points. frame is the offset, in a pose's frames, of the map from the points' frame to the body's
+// frame, or -1 if the points are already in the body's frame.
 static vec field_point(GLOBAL const real *points, int point_base, int point_stride, int padded,
                        GLOBAL const real *frames, int frame, int block, int pose)
 {
   const vec x =
     load3(NUMS(points, pose, point_stride) + point_base + block * LANES, point_stride, padded);
   const vec at = frame < 0 ? x : place(NUMS(frames, pose, FRAME_STRIDE) + frame, x);
-  return FN(limit3)(at, R(2.0) * SEPARATION_LIMIT); // a point of the caller's may lie anywhere
+  return FN(limit3)(at, R(2.0) * SEPARATION_LIMIT); // a caller's point may be anywhere
 }
 
 #if TANGENTS
-// Returns a dual number at x, of its plain value and its derivatives by x.
+// Returns the dual number at x with the given plain value and derivatives by x.
 static num along_slopes(lane value, lane by_x, lane by_y, lane by_z, vec x)
 {
   num r = n_of(value);
@@ -28,8 +28,8 @@ static num along_slopes(lane value, lane by_x, lane by_y, lane by_z, vec x)
   return r;
 }
 
-// Returns a derivative as field_jet leaves it to the reverse pass: bounded, and 0 where it
-// overflowed against itself.
+// Returns a derivative in the form that field_jet passes to the reverse pass: bounded, and 0
+// instead of NaN after an overflow.
 static lane known_slope(lane slope)
 {
   return lane_select(slope == slope, bounded_part(slope, JACOBIAN_LIMIT), lane_lit(R(0.0)));
@@ -41,9 +41,9 @@ static num normal_along(lane value, const lane *row, vec x)
 }
 #endif
 
-// Returns the distance at x, a point of the body's frame, which is right where it is below `reach`,
-// and in *normal the normal where that is wanted. On duals the tangents come from the field's own
-// derivatives, so that each costs no more than a product with these.
+// Returns the distance at a point x in the body's frame, which is exact if it is below `reach`.
+// *normal gets the normal if it is wanted. On duals the tangents come from the field's own
+// derivatives, so each tangent costs only a product.
 static num field_within(GLOBAL const int *head, GLOBAL const real *shape,
                         GLOBAL const coefficients *c, vec x, const int want_normal, real reach,
                         vec *normal)
@@ -68,7 +68,7 @@ static num field_within(GLOBAL const int *head, GLOBAL const real *shape,
 #endif
 }
 
-// Returns the distance at x where that is below `reach`, else `reach`.
+// Returns the distance at x if it is below `reach`, else `reach`.
 static num distance_within(GLOBAL const int *head, GLOBAL const real *shape,
                            GLOBAL const coefficients *c, vec x, real reach)
 {
@@ -77,7 +77,7 @@ static num distance_within(GLOBAL const int *head, GLOBAL const real *shape,
   return n_select(n_value(phi) < lane_lit(reach), phi, n_lit(reach));
 }
 
-// Writes the planes phi and normal (3) of a block of a pose's row.
+// Writes the planes phi and normal (3) of one block to a pose's row.
 static void put_field(GLOBAL const int *head, GLOBAL const real *shape,
                       GLOBAL const coefficients *c, vec x, GLOBAL real *out, int padded, int block,
                       int pose)
@@ -89,7 +89,7 @@ static void put_field(GLOBAL const int *head, GLOBAL const real *shape,
   store3(row + padded, FIELD_PLANES * padded, padded, steady3(normal, COTANGENT_LIMIT));
 }
 
-// Writes the plane phi of a block of a pose's row.
+// Writes the plane phi of one block to a pose's row.
 static void put_distance(GLOBAL const int *head, GLOBAL const real *shape,
                          GLOBAL const coefficients *c, vec x, GLOBAL real *out, int padded,
                          int block, int pose)
