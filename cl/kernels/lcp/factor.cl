@@ -1,6 +1,6 @@
-// The least squares solution of least norm by a complete orthogonal factorisation (Golub, Van Loan:
+// The least-squares solution of least norm by a complete orthogonal factorisation (Golub, Van Loan:
 // Matrix Computations, 5.5.2): Householder reflections with column pivoting, then reflections from
-// the right. It is the pseudo-inverse Q^+ of docs/dev/lcp-formulas.md, section 4.
+// the right. It applies the pseudo-inverse Q^+ of docs/dev/lcp-formulas.md, section 4.
 #ifndef KERNELS_LCP_FACTOR
 #define KERNELS_LCP_FACTOR
 
@@ -9,9 +9,9 @@ static real lcp_root(real x)
   return lane_first(lane_sqrt(lane_lit(x)));
 }
 
-// Finds the reflection that takes the vector (first, tail) onto its first component. Returns its
-// factor tau; its vector is 1, and behind it *scale times the tail, and *to is what the first
-// component becomes.
+// Finds the reflection that maps the vector (first, tail) onto its first component. Returns its
+// factor tau. The reflection's vector is 1 followed by *scale times the tail. *to is the new first
+// component.
 static real reflection(real first, real tail_square, real *scale, real *to)
 {
   if (!(tail_square > R(0.0))) {
@@ -34,7 +34,7 @@ static void swap_columns(GLOBAL real *a, GLOBAL real *b, int count)
   }
 }
 
-// Applies the reflection of column k, of rows from k on, to x.
+// Applies the reflection of column k, which acts on rows k and later, to x.
 static void reflect(GLOBAL const real *column, real tau, int k, int n, GLOBAL real *x)
 {
   real sum = x[k];
@@ -48,10 +48,10 @@ static void reflect(GLOBAL const real *column, real tau, int k, int n, GLOBAL re
   }
 }
 
-// Replaces q (n, n), by columns `stride` apart, by its factor R and the reflections Q, and `count`
-// right sides, as far apart, by Q' times them. Columns are taken in the order that `order` tells,
-// the longest first. Returns the rank: where a diagonal is not above `least` of the first one it
-// ends.
+// Replaces q (n, n), with columns `stride` apart, by its factor R and the reflections Q. Replaces
+// `count` right sides, also `stride` apart, by Q' times them. Columns are taken in the order
+// written to `order`, longest first. Stops at the first diagonal entry that is not above `least`
+// times the first one, and returns the rank.
 static int factor_columns(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBAL int *order,
                           int count, GLOBAL real *right, real least)
 {
@@ -102,8 +102,8 @@ static int factor_columns(int n, int stride, GLOBAL real *q, GLOBAL real *tau, G
   return n;
 }
 
-// Takes the columns behind the rank into those before it: R becomes (T 0) times reflections, whose
-// vectors lie in those columns and whose factors lie in tau.
+// Eliminates the columns behind the rank: R becomes (T 0) times reflections. Their vectors are
+// stored in those columns and their factors in tau.
 static void factor_rows(int rank, int n, int stride, GLOBAL real *q, GLOBAL real *tau)
 {
   for (int k = rank - 1; k >= 0; --k) {
@@ -130,8 +130,8 @@ static void factor_rows(int rank, int n, int stride, GLOBAL real *q, GLOBAL real
   }
 }
 
-// Replaces a right side by R's inverse times it, column by column, as a column's numbers lie
-// together; behind the rank it gets zeros.
+// Replaces a right side by R's inverse times it, and fills the entries behind the rank with zeros.
+// It works by columns, because the numbers of a column are adjacent.
 static void back_substitute(int rank, int n, int stride, GLOBAL const real *q, GLOBAL real *right)
 {
   for (int j = rank - 1; j >= 0; --j) {
@@ -147,7 +147,7 @@ static void back_substitute(int rank, int n, int stride, GLOBAL const real *q, G
   }
 }
 
-// Applies the reflection of row k, of the columns behind the rank, to a right side.
+// Applies the reflection of row k, stored in the columns behind the rank, to a right side.
 static void reflect_behind(int k, int rank, int n, int stride, GLOBAL const real *q, real tau,
                            GLOBAL real *right)
 {
@@ -162,7 +162,7 @@ static void reflect_behind(int k, int rank, int n, int stride, GLOBAL const real
   }
 }
 
-// Takes back the order in which columns were taken.
+// Undoes the column permutation in a right side.
 static void put_in_order(int n, GLOBAL const int *order, GLOBAL real *right, GLOBAL real *room)
 {
   for (int i = 0; i < n; ++i) {
@@ -174,8 +174,8 @@ static void put_in_order(int n, GLOBAL const int *order, GLOBAL real *right, GLO
 }
 
 // Replaces each of `count` right sides, `stride` apart, by the x of least norm among those that
-// come nearest to q x = right; q (n, n) is lost. tau, order and room have n numbers each. Returns
-// the rank.
+// minimise the residual of q x = right. Overwrites q (n, n). tau, order and room have n numbers
+// each. Returns the rank.
 static int least_norm(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBAL int *order,
                       int count, GLOBAL real *right, GLOBAL real *room, real least)
 {
@@ -183,7 +183,7 @@ static int least_norm(int n, int stride, GLOBAL real *q, GLOBAL real *tau, GLOBA
   if (rank < n) {
     factor_rows(rank, n, stride, q, tau);
   }
-  // One right side after the other: with rows outside, Intel's compiler 22.43 dies.
+  // Right sides are the outer loop: with rows outside, Intel's compiler 22.43 crashes.
   for (int c = 0; c < count; ++c) {
     back_substitute(rank, n, stride, q, right + (size_t)c * stride);
     for (int k = 0; rank < n && k < rank; ++k) {

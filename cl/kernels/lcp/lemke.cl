@@ -1,29 +1,29 @@
-// Lemke's method with a lexicographic ratio test on the copositive form of a boxed problem, for
-// what pivoting leaves over (docs/dev/lcp-formulas.md, sections 2 and 3; Stewart, Trinkle 1996).
-// Its unknowns are z = (f_n, beta+, beta-, lambda), where f_t = beta+ - beta-. It computes in
-// double where the device has that, because a tableau drifts.
+// Lemke's method with a lexicographic ratio test on the copositive form of a boxed problem, for the
+// problems that pivoting has not solved (docs/dev/lcp-formulas.md, sections 2 and 3; Stewart,
+// Trinkle 1996). The unknowns are z = (f_n, beta+, beta-, lambda), where f_t = beta+ - beta-. It
+// computes in double if the device supports it, because a tableau accumulates rounding errors.
 
 #if REAL_DOUBLE || WIDE
-#define LEMKE_SAME 1e-13  // ratios that differ by no more are equal
-#define LEMKE_PIVOT 1e-11 // the least pivot, as a share of the largest entry
+#define LEMKE_SAME 1e-13  // ratios that differ by no more count as equal
+#define LEMKE_PIVOT 1e-11 // the least pivot, relative to the largest entry
 #else
 #define LEMKE_SAME 1e-6f
 #define LEMKE_PIVOT 1e-6f
 #endif
-#define LEMKE_PIVOTS 20 // how many pivots there are at most, for each row of the standard problem
-#define LEMKE_FRESH 20  // after so many a tableau is made anew, in tries that ask for that
+#define LEMKE_PIVOTS 20 // the most pivots, per row of the standard problem
+#define LEMKE_FRESH 20  // pivots between refactorisations of the tableau, in attempts that use them
 
 // The standard problem w = M z + q of n rows as a tableau, table (n, 2 n + 2): columns of w, of z,
-// the covering column, and q. `live` are the rows of the boxed problem that take part, normals
-// first; basis (n) says which column is basic in each row.
+// the covering column, and q. `live` lists the active rows of the boxed problem, normals first.
+// basis (n) holds the basic column of each row.
 typedef struct lemke {
   int n, normals, frictions, width;
   GLOBAL wide *table;
   GLOBAL int *live, *basis, *was;
 } lemke;
 
-// Returns the row of the boxed problem that row i of the standard one belongs to. *sign is 1 for
-// f_n and beta+, -1 for beta-, and 0 for the row of a bound.
+// Returns the row of the boxed problem that owns row i of the standard problem. *sign is 1 for f_n
+// and beta+, -1 for beta-, and 0 for the row of a bound.
 static int lemke_row(const lemke *t, int i, real *sign)
 {
   const int k = i - t->normals, part = k < 0 ? 0 : k / t->frictions;
@@ -31,8 +31,8 @@ static int lemke_row(const lemke *t, int i, real *sign)
   return k < 0 ? t->live[i] : t->live[t->normals + k % t->frictions];
 }
 
-// Returns the unit of f in which a row's diagonal of A is 1, so that light links and heavy ones may
-// stand beside each other.
+// Returns the unit of f in which a row's diagonal of A is 1, so that one problem can mix light and
+// heavy links.
 static wide lemke_unit(const lcp *l, int row)
 {
   const real a = l->A[(size_t)row * l->m + row];
@@ -61,7 +61,7 @@ static wide lemke_entry(const lcp *l, const lemke *t, real mix, int i, int j)
   return (wide)(i >= t->normals && row == column); // lambda in the rows of beta
 }
 
-// Fills the tableau in which w is basic.
+// Fills the tableau with w as the basis.
 static void lemke_fill(const lcp *l, const lemke *t, real mix)
 {
   for (int i = 0; i < t->n; ++i) {
@@ -118,8 +118,8 @@ static void lemke_pivot(const lemke *t, int at, int column)
   t->basis[at] = column;
 }
 
-// Makes the same tableau anew, by elimination with the largest pivot of each column, which brings
-// back what pivots have lost to rounding.
+// Recomputes the tableau of the current basis from the problem, by elimination with the largest
+// pivot of each column. This removes the rounding errors of earlier pivots.
 static void lemke_refresh(const lcp *l, const lemke *t, real mix)
 {
   lemke_fill(l, t, mix);
@@ -141,7 +141,7 @@ static void lemke_refresh(const lcp *l, const lemke *t, real mix)
   }
 }
 
-// Says whether row a, divided by over_a, comes before row b, divided by over_b, in lexicographic
+// Returns whether row a, divided by over_a, precedes row b, divided by over_b, in lexicographic
 // order of w's columns.
 static int lemke_before(const lemke *t, int a, wide over_a, int b, wide over_b)
 {
@@ -155,7 +155,7 @@ static int lemke_before(const lemke *t, int a, wide over_a, int b, wide over_b)
   return 0;
 }
 
-// Returns the row that leaves the basis for `column`, -1 where none does.
+// Returns the row that leaves the basis for `column`, or -1 if there is none.
 static int lemke_leaves(const lemke *t, int column, wide least)
 {
   const int right = 2 * t->n + 1;
@@ -185,9 +185,9 @@ static int lemke_leaves(const lemke *t, int column, wide least)
   return found;
 }
 
-// Solves the problem, with `mix` times A's diagonal added; returns whether the covering column has
-// left in time, and the answer in f (m). After every `fresh` pivots the tableau is made anew, never
-// where that is 0.
+// Solves the problem, with `mix` times A's diagonal added, and writes the answer to f (m). Returns
+// whether the covering column left the basis within the limit of pivots. The tableau is recomputed
+// after every `fresh` pivots, or never if `fresh` is 0.
 static int lemke_solve(const lcp *l, lemke *t, real mix, int fresh, GLOBAL real *f)
 {
   lemke_begin(l, t, mix);
@@ -204,7 +204,7 @@ static int lemke_solve(const lcp *l, lemke *t, real mix, int fresh, GLOBAL real 
     }
     least_q = row[right] < least_q ? row[right] : least_q;
     const wide best = t->table[(size_t)at * t->width + right];
-    // the last of like ones is first
+    // the last of equal entries wins
     at = row[right] < best || (row[right] == best && i > at) ? i : at;
   }
   if (least_q >= (wide)0) {

@@ -1,4 +1,4 @@
-// Classes of rows, the answer that belongs to them, and principal pivoting:
+// Classes of rows, the answer f that belongs to them, and principal pivoting:
 // docs/dev/lcp-formulas.md, sections 3 and 4.
 
 // Writes the f of a classification, f_C = -Q^+ (b_C + A_CU h0) and f_U = E f_C + h0. Returns the
@@ -23,9 +23,9 @@ static int lcp_answer(const lcp *l, GLOBAL const int *classes, GLOBAL real *f)
   return rank;
 }
 
-// Writes the class of each row at f, where `tie` of the largest f and b counts as zero. Leaves w.
-// Friction with a parent is never tied: at its bound it goes with its parent, whatever w is, and
-// the derivatives of a tied row, which counts as separating, would leave its force out.
+// Writes the class of each row at f; `tie` times the largest f or b counts as zero. Overwrites w.
+// Friction with a parent is never tied. At its bound it follows its parent for any w, and a tied
+// row counts as separating, so that the derivatives would omit its force.
 static void lcp_classify(const lcp *l, GLOBAL const real *f, real tie, GLOBAL int *classes)
 {
   const real force = l->loose * tie * real_max(lcp_largest(l->m, f), LCP_LEAST);
@@ -52,8 +52,8 @@ static void lcp_classify(const lcp *l, GLOBAL const real *f, real tie, GLOBAL in
   }
 }
 
-// Writes classes without tied rows, made of l->classes: with `clamp` tied rows clamp, and so does
-// the friction of tied normals; without it tied rows separate.
+// Replaces tied rows of l->classes and writes the result to `classes`. With `clamp`, tied rows
+// clamp, as does the friction of tied normals. Without it, tied rows separate.
 static void lcp_settle(const lcp *l, int clamp, GLOBAL int *classes)
 {
   for (int i = 0; i < l->m; ++i) {
@@ -73,10 +73,9 @@ static void lcp_copy(int count, GLOBAL const real *from, GLOBAL real *to)
   }
 }
 
-// Of an f that solves the problem it makes the one in which redundant contacts share: that of least
-// norm with tied rows as clamping, or else as separating, the first whose residual is at most
-// `enough`. Where neither is, f stays as it is. Leaves l->f and l->classes, and returns the
-// residual.
+// Replaces a solution f by the one in which redundant contacts share the load: the least-norm f
+// with tied rows clamping, or else separating. The first one with a residual of at most `enough` is
+// taken. If there is none, f is unchanged. Updates l->f and l->classes and returns the residual.
 static real lcp_stabilise(const lcp *l, real enough)
 {
   const real ties[4] = {LCP_TIE, R(1e2) * LCP_TIE, R(1e4) * LCP_TIE, R(1e-2) * LCP_TIE};
@@ -99,8 +98,8 @@ static real lcp_stabilise(const lcp *l, real enough)
 
 // ---- principal pivoting ----
 
-// Makes friction follow its parent: that of a normal which does not clamp separates, and that of
-// one which does clamps where it separated before.
+// Makes friction follow its parent. Friction of a normal that does not clamp separates. Friction of
+// a clamping normal clamps if it separated before.
 static void lcp_follow(const lcp *l, GLOBAL int *classes)
 {
   for (int i = 0; i < l->m; ++i) {
@@ -113,7 +112,7 @@ static void lcp_follow(const lcp *l, GLOBAL int *classes)
   }
 }
 
-// Returns the class that a row flips to where its own is violated, else its own.
+// Returns the class that a violated row changes to, or its current class if it is not violated.
 static int lcp_flip(const lcp *l, int i, int own, real force, real speed)
 {
   const real f = l->f[i], w = l->w[i];
@@ -129,9 +128,9 @@ static int lcp_flip(const lcp *l, int i, int own, real force, real speed)
   return (own == LCP_UPPER && w > speed) || (own == LCP_LOWER && w < -speed) ? LCP_CLAMPING : own;
 }
 
-// Pivots from l->classes on: all violated rows flip while their number falls, with three tries of
-// grace, and after that the last one alone. Returns how many rounds it took, 0 where `rounds` did
-// not suffice, and leaves l->f and l->classes.
+// Pivots from l->classes. All violated rows change class while their number falls, with three extra
+// rounds allowed; after that only the last violated row changes. Returns the number of rounds, or 0
+// if `rounds` was not enough. Updates l->f and l->classes.
 static int lcp_pivot(const lcp *l, int rounds)
 {
   const real speed = l->loose * LCP_FLIP * real_max(lcp_largest(l->m, l->b), LCP_LEAST);

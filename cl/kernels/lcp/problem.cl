@@ -4,11 +4,11 @@
 #ifndef KERNELS_LCP_PROBLEM
 #define KERNELS_LCP_PROBLEM
 
-#define LCP_LEAST R(1e-12) // a largest f or b that is smaller counts as this
-// Tolerances. RANK is that of least_norm. The others are shares of the largest f or b, times the
-// problem's `loose`: TIE counts as zero in classes, FLIP in pivoting, ENOUGH is a residual with
-// which stabilising ends, PASS one with which a problem is solved, GUESSED one with which a guess
-// is right. MIX is the share of A's diagonal that Lemke's method adds first.
+#define LCP_LEAST R(1e-12) // lower bound of the largest f or b in tolerances
+// Tolerances. RANK is that of least_norm. The others are relative to the largest f or b and are
+// multiplied by the problem's `loose`: TIE counts as zero in classes, FLIP in pivoting, ENOUGH is
+// the residual at which stabilising ends, PASS that of a solved problem, GUESSED that of a correct
+// guess. MIX is the first nonzero share of A's diagonal that Lemke's method adds.
 #if REAL_DOUBLE
 #define LCP_RANK R(1e-10)
 #define LCP_TIE R(1e-9)
@@ -16,7 +16,7 @@
 #define LCP_ENOUGH R(1e-11)
 #define LCP_PASS R(1e-10)
 #define LCP_GUESSED R(1e-9)
-#define LCP_NEAR R(1e3) // times LCP_PASS solves a world's problem that finds nothing better
+#define LCP_NEAR R(1e3) // times LCP_PASS: accepted for a world if nothing is better
 #define LCP_MIX R(1e-10)
 #else
 #define LCP_RANK R(1e-5)
@@ -28,23 +28,23 @@
 #define LCP_NEAR R(1e1)
 #define LCP_MIX R(1e-6)
 #endif
-#define LCP_SOFT R(1e-3)    // the share of A's diagonal that is added where a body is squeezed
-#define LCP_ROUNDS 32       // of pivoting, at most
-#define LCP_ROUNDS_LAST 200 // the same where Lemke's method has found nothing
-#define LCP_SWEEPS 300      // of Gauss and Seidel's method
+#define LCP_SOFT R(1e-3)    // the share of A's diagonal that is added for squeezed bodies
+#define LCP_ROUNDS 32       // the most rounds of pivoting
+#define LCP_ROUNDS_LAST 200 // the same if Lemke's method has found nothing
+#define LCP_SWEEPS 300      // sweeps of the Gauss-Seidel method
 
-// A problem of m rows and its solver's memory. A is (m, m), by rows, and `soft` times its diagonal
-// is added to it; b, mu, box and parent are (m).
+// A problem of m rows and its solver's memory. A is (m, m), by rows, with `soft` times its diagonal
+// added. b, mu, box and parent are (m).
 typedef struct lcp {
   int m;
   real soft;
-  real loose; // by this factor tolerances are larger than usual
+  real loose; // factor on all tolerances, normally 1
   GLOBAL const real *A, *b, *mu, *box;
   GLOBAL const int *parent;
   GLOBAL real *f, *w, *trial, *best;
   GLOBAL real *q, *tau, *right; // the matrix of clamping rows and its factor, and a right side
   GLOBAL int *classes, *next, *clamping, *order;
-  GLOBAL int *dead; // 1 where friction is 0, for want of a coefficient or as its row moves nothing
+  GLOBAL int *dead; // 1 if friction is 0: the row has no coefficient or moves nothing
 } lcp;
 
 static real lcp_abs(real x)
@@ -57,7 +57,7 @@ static int lcp_is_normal(const lcp *l, int i)
   return l->parent[i] == LCP_NO_PARENT;
 }
 
-// Returns how large |f_i| may be: beyond all bounds for a normal.
+// Returns the bound of |f_i|, which is infinite for a normal.
 static real lcp_bound(const lcp *l, GLOBAL const real *f, int i)
 {
   if (lcp_is_normal(l, i)) {
@@ -92,8 +92,8 @@ static real lcp_largest(int count, GLOBAL const real *x)
   return most;
 }
 
-// Returns the residual of section 2, the largest violation in units of w, and leaves w = A f + b.
-// Where f or w is not a number it is REAL_BIG.
+// Returns the residual of section 2, the largest violation in units of w, and writes w = A f + b.
+// It is REAL_BIG if f or w is NaN.
 static real lcp_residual(const lcp *l, GLOBAL const real *f)
 {
   real most = R(0.0);
@@ -113,7 +113,7 @@ static real lcp_residual(const lcp *l, GLOBAL const real *f)
 
 // ---- rows of a classification ----
 
-// Lists the rows that clamp, in order; returns how many.
+// Lists the clamping rows in order and returns their number.
 static int lcp_clamping(const lcp *l, GLOBAL const int *classes)
 {
   int count = 0;
@@ -125,8 +125,8 @@ static int lcp_clamping(const lcp *l, GLOBAL const int *classes)
   return count;
 }
 
-// The two functions that follow return E and h0 of a row at its bound (section 4): its f is E times
-// its parent's, plus h0.
+// The next two functions return E and h0 of a row at its bound (section 4): its f is E times its
+// parent's, plus h0.
 static real lcp_share(const lcp *l, GLOBAL const int *classes, int i)
 {
   return l->parent[i] < 0 ? R(0.0) : classes[i] == LCP_UPPER ? l->mu[i] : -l->mu[i];

@@ -1,9 +1,9 @@
-// The solver of docs/dev/lcp-formulas.md, section 3, in two kernels: a guess of classes, then
-// pivoting; what these leave over, by Lemke's method.
+// The solver of docs/dev/lcp-formulas.md, section 3, in two kernels. The first tries guessed
+// classes, then pivoting. The second solves the remaining problems by Lemke's method.
 
-// Returns one of many problems. With `own` each has as many rows as the first of its m + 1 ints in
-// `parent` tells, at most m, behind which its rows' parents stand; its rows of A are as long as
-// that. Without it all have m rows and the same parents (m).
+// Returns one of many problems. With `own`, `parent` holds m + 1 ints per problem: its number of
+// rows, at most m, then the parents of its rows. Its rows of A have that length too. Without `own`
+// all problems have m rows and the same parents (m).
 static lcp lcp_of(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
                   GLOBAL const real *box, GLOBAL const int *parent, int own, int m, real loose,
                   int problem, GLOBAL real *numbers, GLOBAL int *places, GLOBAL real *f,
@@ -35,7 +35,7 @@ static lcp lcp_of(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real 
   return l;
 }
 
-// Says whether the numbers are those of a problem: finite, and coefficients and boxes at least 0.
+// Returns whether the problem is valid: all numbers finite, coefficients and boxes at least 0.
 static int lcp_is_good(const lcp *l)
 {
   int good = 1;
@@ -49,7 +49,7 @@ static int lcp_is_good(const lcp *l)
   return good;
 }
 
-// Marks friction that is 0, and begins with f = 0.
+// Marks friction rows that stay 0, and starts with f = 0.
 static void lcp_start(const lcp *l)
 {
   real most = R(0.0);
@@ -70,8 +70,7 @@ static void lcp_all(const lcp *l, int class_)
   }
 }
 
-// Tries the classes that are guessed; returns 0 where the f that belongs to them does not solve the
-// problem.
+// Tries the guessed classes. Returns 0 if the f that belongs to them does not solve the problem.
 static int lcp_guess(const lcp *l, GLOBAL const int *guess, real scale)
 {
   for (int i = 0; i < l->m; ++i) {
@@ -85,10 +84,10 @@ static int lcp_guess(const lcp *l, GLOBAL const int *guess, real scale)
   return 1;
 }
 
-// One work-item solves one problem of m rows: of A (problems, m, m), b, mu, box and guess
-// (problems, m) it makes f, w and classes (problems, m), how and residual (problems). Where it has
-// no answer `how` is LCP_LEFT, and lcp_rest goes on. numbers (problems, LCP_NUMBERS) and places
-// (problems, LCP_PLACES) are memory; own and parent are those of lcp_of.
+// One work-item solves one problem of m rows. It reads A (problems, m, m), b, mu, box and guess
+// (problems, m), and writes f, w and classes (problems, m), how and residual (problems). If it
+// finds no answer, `how` is LCP_LEFT and lcp_rest continues. numbers (problems, LCP_NUMBERS) and
+// places (problems, LCP_PLACES) are scratch memory. own and parent are those of lcp_of.
 KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
                       GLOBAL const real *box, GLOBAL const int *parent, int own,
                       GLOBAL const int *guess, int with_guess, int m, real loose,
@@ -126,14 +125,14 @@ KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const r
   }
 }
 
-// Pivots with more rounds, from all rows clamping.
+// Pivots again from all rows clamping, with more rounds.
 static int lcp_anew(const lcp *l)
 {
   lcp_all(l, LCP_CLAMPING);
   return lcp_pivot(l, LCP_ROUNDS_LAST) > 0;
 }
 
-// Keeps l->f in l->best where its residual is below the least one so far; returns the least.
+// Saves l->f in l->best if its residual is below the least one so far. Returns the least residual.
 static real lcp_keep(const lcp *l, real residual, real least)
 {
   if (residual < least) {
@@ -153,8 +152,8 @@ static real lcp_heaviest(const lcp *l)
   return most;
 }
 
-// Sweeps from the best answer so far: each row in turn gets the f that solves it alone. It ends
-// nowhere exactly, but its classes may be the right ones.
+// Gauss-Seidel sweeps from the best answer so far: each row in turn gets the f that solves that row
+// only. The sweeps do not converge exactly, but may find the right classes.
 static int lcp_sweep(const lcp *l, real least)
 {
   for (int i = 0; i < l->m; ++i) {
@@ -173,11 +172,15 @@ static int lcp_sweep(const lcp *l, real least)
   return 1;
 }
 
-// Solves what pivoting has left over: by Lemke's method with none and more and more of A's diagonal
-// added inside, by pivoting anew, by sweeps, and, where nothing helps, as the problem with LCP_SOFT
-// of the diagonal added, which always has a solution and whose residual may be as large as what
-// rounds away where large impulses cancel: on some devices that is more than LCP_PASS. Before that
-// a world's problem (`own`) takes what is nearly an answer. Returns how it was solved.
+// Solves a problem that pivoting has not solved, in this order:
+// 1. Lemke's method with 0 and then growing shares of A's diagonal added, with and without
+// recomputed tableaus;
+// 2. pivoting again; 3. sweeps;
+// 4. for a world's problem (`own`), the best answer if its residual is small enough;
+// 5. the problem with LCP_SOFT of the diagonal added.
+// The last problem always has a solution. Its residual is compared with the largest impulse,
+// because the rounding of large impulses that cancel exceeds LCP_PASS on some devices. Returns how
+// the problem was solved.
 static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
 {
   const real mixes[5] = {R(0.0), LCP_MIX, R(1e2) * LCP_MIX, R(1e3) * LCP_MIX, R(1e4) * LCP_MIX};
@@ -215,9 +218,9 @@ static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
   return LCP_FAILED;
 }
 
-// One work-item goes through LCP_SHARED problems, with one tableau, and solves those that lcp_solve
-// has left over. tables (shares, LCP_TABLE) and table_places (shares, LCP_TABLE_PLACES) are the
-// tableaus' memory; the other arrays are those of lcp_solve.
+// One work-item solves, with one tableau, those of LCP_SHARED problems that lcp_solve has not
+// solved. tables (shares, LCP_TABLE) and table_places (shares, LCP_TABLE_PLACES) are the tableaus'
+// memory. The other arrays are those of lcp_solve.
 KERNEL void lcp_rest(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
                      GLOBAL const real *box, GLOBAL const int *parent, int own, int m, real loose,
                      GLOBAL real *numbers, GLOBAL int *places, GLOBAL wide *tables,

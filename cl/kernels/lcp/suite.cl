@@ -1,4 +1,4 @@
-// Boxed linear complementarity problems, for plain numbers alone.
+// Boxed linear complementarity problems, for plain numbers only.
 #include "kernels/begin.h"
 #include "geometry/lcp.h"
 
