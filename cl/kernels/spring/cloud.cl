@@ -1,33 +1,32 @@
 // The field of an oriented point cloud; docs/dev/spring-formulas.md, "Field, separation, force", 1.
 // At a point x, with r_i = x - p_i, it is
 //   phi(x) = sum_i w_i n_i . r_i, w = softmax(l), l_i = logw_i - |r_i|^2 / eps1_i,
-// or l_i = logw_i - r_i' E_i^-1 r_i where points have kernels of their own. Exponents are those of
-// powers of two: logw, 1 / eps1 and E^-1 are packed times log2(e).
+// or l_i = logw_i - r_i' E_i^-1 r_i if points have their own kernels. Exponents are powers of two:
+// logw, 1 / eps1 and E^-1 are packed times log2(e).
 //
-// The cloud is gone through once. Its points come in tiles of SPRING_TILE that lie near each other.
-// A tile first gives its exponents and then its terms of the sums, and a tile is passed over where
-// the sphere around it says that all of its weights are too small to count.
+// The cloud is traversed once, in tiles of SPRING_TILE neighbouring points. Each tile computes its
+// exponents first and then its terms of the sums. A tile is skipped if its bounding sphere shows
+// that all of its weights are negligible.
 #ifndef KERNELS_SPRING_CLOUD
 #define KERNELS_SPRING_CLOUD
 
 #if REAL_DOUBLE
-#define SPRING_TAIL R(50.0) // a weight below e^-50 of the largest one counts as nothing
+#define SPRING_TAIL R(50.0) // weights below e^-50 of the largest one are neglected
 #else
 #define SPRING_TAIL R(25.0)
 #endif
-// Rounding may put a bound, and what it bounds, off by this share of the squared distance.
+// Rounding error of a bound and of the bounded exponent, relative to the squared distance.
 #if REAL_DOUBLE
 #define SPRING_ROUNDED R(1e-14)
 #else
 #define SPRING_ROUNDED R(4e-6)
 #endif
-#define SPRING_ITS_OWN R(1.0) // a tail, in powers of two, that only the nearest points are within
+#define SPRING_ITS_OWN R(1.0) // a tail, in powers of two, that includes only the nearest points
 
-// Where a packed cloud's numbers lie (geometry/spring.h): `about` holds the SPRING_ABOUT numbers of
-// the whole cloud, `records` is (count, SPRING_RECORD), `kernels` is (count, SPRING_KERNEL) where
-// `general` says that points have kernels of their own, `planes` is (SPRING_PLANE_COUNT, padded)
-// and `tile_records` is (tiles, SPRING_TILE_RECORD). `order` (count) says which of the caller's
-// points each one is.
+// The layout of a packed cloud (geometry/spring.h). `about` holds SPRING_ABOUT numbers of the whole
+// cloud, `records` is (count, SPRING_RECORD), `planes` is (SPRING_PLANE_COUNT, padded) and
+// `tile_records` is (tiles, SPRING_TILE_RECORD). If `general` is set, points have their own
+// `kernels` (count, SPRING_KERNEL). `order` (count) gives the caller's index of each point.
 typedef struct spring_cloud {
   int count, padded, tiles, general;
   GLOBAL const real *about, *records, *kernels, *planes, *tile_records;
@@ -51,20 +50,19 @@ static spring_cloud spring_cloud_of(GLOBAL const int *heads, GLOBAL const real *
   return s;
 }
 
-// A place is one point x a lane in the cloud's frame, with y = x minus the cloud's centre, and
-// whether x is far from the cloud. Far away |x - p_i|^2 rounds to the same number for all points.
-// So there -|y|^2 / eps1, which is the exponent of the reference kernel at the centre, is taken off
-// every l_i; w stays as it is. With r from the centre to p_i what remains beside logw_i is
+// A place is one point x per lane in the cloud's frame, with y = x minus the cloud's centre, and
+// whether x is far from the cloud. Far away, |x - p_i|^2 rounds to the same number for all points.
+// So there -|y|^2 / eps1, the exponent of the reference kernel at the centre, is subtracted from
+// every l_i, which leaves w unchanged. With r from the centre to p_i, l_i less logw_i becomes
 //   (2 y - r) . r / eps1_i - (1 / eps1_i - 1 / eps1) |y|^2.
 typedef struct spring_place {
   vec x, y;
   ilane far;
   int some_far;
-  lane lift; // |y|^2 / eps1, by which far exponents are larger, and a little for rounding; else 0
+  lane lift; // |y|^2 / eps1, added to far exponents, plus a rounding margin; else 0
 } spring_place;
 
-// Returns (K - less O) v, where K and O are symmetric matrices of six numbers: xx, xy, xz, yy, yz,
-// zz.
+// Returns (K - less O) v. K and O are symmetric matrices of six numbers: xx, xy, xz, yy, yz, zz.
 static vec spring_by(GLOBAL const real *k, GLOBAL const real *other, real less, vec v)
 {
   const real xx = k[0] - less * other[0], xy = k[1] - less * other[1], xz = k[2] - less * other[2];
@@ -97,13 +95,13 @@ static spring_place spring_place_of(const spring_cloud *s, vec x)
   return o;
 }
 
-// Returns r = x - p_i, the way from the point of record p to x.
+// Returns r = x - p_i, the vector from the point of record p to x.
 static vec spring_way(GLOBAL const real *p, vec x)
 {
   return FN(make)(n_shift(x.x, -p[0]), n_shift(x.y, -p[1]), n_shift(x.z, -p[2]));
 }
 
-// Returns n_i . r, the height over the plane of record p: phi_i where r is the way from p_i.
+// Returns n_i . r, the height over the plane of record p. It is phi_i if r = x - p_i.
 static num spring_height(GLOBAL const real *p, vec r)
 {
   return n_smad(r.x, p[3], n_smad(r.y, p[4], n_scale(r.z, p[5])));
@@ -139,8 +137,8 @@ static num spring_exponent(const spring_cloud *s, const spring_place *o, int i, 
   return o->some_far ? n_select(o->far, spring_far_exponent(s, o, i), near) : near;
 }
 
-// Returns an upper bound of the exponents of a tile's points: the tile's largest logw, less its
-// least 1 / eps1 times the square of the distance from x to its sphere.
+// Returns an upper bound of the exponents of a tile's points: the tile's largest logw, minus its
+// least 1 / eps1 times the squared distance from x to the tile's sphere.
 static lane spring_reach(const spring_cloud *s, const spring_place *o, int tile)
 {
   GLOBAL const real *t = s->tile_records + tile * SPRING_TILE_RECORD;
@@ -149,14 +147,14 @@ static lane spring_reach(const spring_cloud *s, const spring_place *o, int tile)
   return t[4] - t[5] * gap * gap + o->lift;
 }
 
-// Says whether no point of a tile has an exponent of `least` or more in any lane.
+// Returns whether every point of a tile has an exponent below `least` in all lanes.
 static int spring_passes(const spring_cloud *s, const spring_place *o, int tile, lane least)
 {
   return lane_all(spring_reach(s, o, tile) < least);
 }
 
-// Returns the tile whose bound is the largest in the first lane. Whoever sums begins with it,
-// because the largest exponents are probably there, and then the most tiles are passed over.
+// Returns the tile with the largest bound in the first lane. Sums start with this tile: it probably
+// has the largest exponents, so that most other tiles can be skipped.
 static int spring_nearest(const spring_cloud *s, const spring_place *o)
 {
   int nearest = 0;
@@ -172,16 +170,15 @@ static int spring_nearest(const spring_cloud *s, const spring_place *o)
 #define SPRING_EACH(s, i, tile) \
   for (int i = (tile)*SPRING_TILE; i < MIN_INT(((tile) + 1) * SPRING_TILE, (s)->count); ++i)
 
-// Returns the larger of `top` and l, and `top` where l is not a number. fmax would do the same, but
-// costs more.
+// Returns the larger of `top` and l, or `top` if l is NaN. fmax would do the same, but is slower.
 static lane spring_higher(lane top, num l)
 {
   return lane_select(n_value(l) > top, n_value(l), top);
 }
 
-// Writes the exponents of a tile's points, and returns the largest of these and of `top`. Clouds
-// without kernels of their own, at places that are not far, have a loop to themselves, because
-// compilers make calls of the functions that the general loop uses.
+// Writes the exponents of a tile's points. Returns the largest of them and `top`. Clouds without
+// kernels of their own have a separate loop for places that are not far, because compilers do not
+// inline the functions of the general loop.
 static lane spring_exponents(const spring_cloud *s, const spring_place *o, int tile, lane top,
                              num exponents[SPRING_TILE])
 {
@@ -204,10 +201,10 @@ static lane spring_exponents(const spring_cloud *s, const spring_place *o, int t
   return top;
 }
 
-// Returns phi(x), and in *top the largest exponent. The sums of weights are relative to the largest
-// exponent so far, and are scaled down where a tile has a larger one. Far away every phi_i is as
-// large as the distance and their mean would round, so there differences from one point's phi_i,
-// `pivot`, are averaged.
+// Returns phi(x), and the largest exponent in *top. The sums of weights are relative to the largest
+// exponent so far, and are scaled down when a tile has a larger one. Far away every phi_i is as
+// large as the distance, and their mean would lose digits. There the differences from one point's
+// phi_i, `pivot`, are averaged instead.
 static num spring_phi(const spring_cloud *s, const spring_place *o, lane *top)
 {
   const int nearest = spring_nearest(s, o);

@@ -1,6 +1,7 @@
-// The ends of a call on pairs: kernels that turn poses and twists into frames of pairs, sums of
-// pairs into wrenches on bodies, and cotangents of wrenches into gradients by poses, twists and
-// parameters. They compute in wide numbers, because poses may be far from the world's origin.
+// The first and last steps of a call on pairs. These kernels convert poses and twists to frames of
+// pairs, sums of pairs to wrenches on bodies, and cotangents of wrenches to gradients by poses,
+// twists and parameters. They compute in wide numbers, because poses may be far from the world's
+// origin.
 //
 // A twist holds the velocity of the body's origin, then its angular velocity ("spin"), both in the
 // world's axes. A wrench is a force and a moment about the body's own origin, in the world's axes.
@@ -31,8 +32,8 @@ static vec spring_turned_back(const num m[9], vec v)
                   m[2] * v.x + m[5] * v.y + m[8] * v.z);
 }
 
-// Reads a pose and returns whether it is one. A pose that is not finite, or whose quaternion is 0,
-// is replaced by the identity, so that what is computed of it stays finite.
+// Reads a pose and returns whether it is valid. A pose that is not finite, or whose quaternion is
+// 0, is replaced by the identity, which keeps all results finite.
 static int spring_read_pose(GLOBAL const real *pose, int width, num x[7])
 {
   int finite = 1, hollow = width == 7;
@@ -48,8 +49,8 @@ static int spring_read_pose(GLOBAL const real *pose, int width, num x[7])
   return finite && !hollow;
 }
 
-// The pose and the twist of one body, wide. `numbers` are the pose as it was given, and `good` says
-// whether pose and twist are finite.
+// The pose and the twist of one body, in wide numbers. `numbers` is the pose as given. `good` is
+// set if pose and twist are finite.
 typedef struct spring_motion {
   FN(frame) pose;
   num numbers[7];
@@ -72,7 +73,7 @@ static spring_motion spring_motion_of(GLOBAL const real *poses, int width,
   return m;
 }
 
-// Says whether all six parameters are finite, mu is at least 0 and the others are above 0.
+// Returns whether all six parameters are finite, mu is at least 0 and the others are above 0.
 static int spring_is_law(GLOBAL const real *parameters)
 {
   int good = 1;
@@ -83,20 +84,20 @@ static int spring_is_law(GLOBAL const real *parameters)
   return good;
 }
 
-// Returns the velocity of that material point of body 1 which is at body 2's origin, relative to
-// body 2, in the world's axes.
+// Returns the velocity of the material point of body 1 at body 2's origin, relative to body 2, in
+// the world's axes.
 static vec spring_relative_speed(const spring_motion *a, const spring_motion *b)
 {
   return FN(sub3)(FN(add3)(a->speed, FN(cross3)(a->spin, FN(sub3)(b->pose.t, a->pose.t))),
                   b->speed);
 }
 
-// One work-item makes the frame of one pair. From pose1 and pose2 (pairs, width), where width is 6
-// for twist poses and 7 for quaternion poses, twist1 and twist2 (pairs, 6) and parameters (pairs,
-// 6; one row for all where parameter_stride is 0) it writes frames (pairs, SPRING_FRAME): body 1's
-// pose and velocity relative to body 2, in body 2's axes, and whatever else the other kernels need
-// of the pair. Where a pose, a twist or a parameter is out of range SPRING_POISON is NaN, else 0:
-// it is added to all that the pair gives.
+// One work-item makes the frame of one pair. It reads pose1 and pose2 (pairs, width), where width
+// is 6 for twist poses and 7 for quaternion poses, twist1 and twist2 (pairs, 6) and parameters
+// (pairs, 6; one row for all if parameter_stride is 0). It writes frames (pairs, SPRING_FRAME):
+// body 1's pose and velocity relative to body 2, in body 2's axes, and the other inputs of later
+// kernels. SPRING_POISON is NaN if a pose, a twist or a parameter is invalid, else 0. It is added
+// to all outputs of the pair.
 KERNEL void spring_frames(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                           GLOBAL const real *twist1, GLOBAL const real *twist2,
                           GLOBAL const real *parameters, int parameter_stride, int count,
@@ -127,8 +128,8 @@ KERNEL void spring_frames(GLOBAL const real *pose1, GLOBAL const real *pose2, in
 }
 
 // Makes rows of duals: values (pairs, width) and derivatives (pairs, width) become out (pairs, 2
-// width), the values of a row and then its derivatives. Only the places from `first` up to `last`
-// keep their derivatives, all others have 0. One work-item writes one number; the global size is
+// width), the values of a row and then its derivatives. Only places from `first` up to `last`
+// retain their derivatives; the others get 0. One work-item writes one number; the global size is
 // (width, pairs).
 KERNEL void spring_lift(GLOBAL const real *values, GLOBAL const real *derivatives, int width,
                         int first, int last, int count, GLOBAL real *out)
@@ -142,11 +143,11 @@ KERNEL void spring_lift(GLOBAL const real *values, GLOBAL const real *derivative
   to[width] = at >= first && at < last ? ROW(derivatives, pair, width)[at] : R(0.0);
 }
 
-// One work-item makes the frame of one pair on duals, out (pairs, 2 SPRING_FRAME), of frames
+// One work-item makes the frame of one pair on duals, out (pairs, 2 SPRING_FRAME), from frames
 // (pairs, SPRING_FRAME) and directions (pairs, 12). A direction is a shift and a turn of body 1
-// about body 2's origin, and the change of its relative velocity there and of its relative spin,
-// all in body 2's axes. The frame's rotation and shift move with that motion; its parameters stand
-// still.
+// about body 2's origin, then the change of its relative velocity there and of its relative spin,
+// all in body 2's axes. The frame's rotation and shift change with that motion. Its parameters are
+// constant.
 ADJOINT_KERNEL void spring_direct(GLOBAL const real *frames, GLOBAL const real *directions,
                                   int count, GLOBAL real *out)
 {
@@ -174,7 +175,7 @@ ADJOINT_KERNEL void spring_direct(GLOBAL const real *frames, GLOBAL const real *
   spring_write3(slope + SPRING_SPIN, spring_read3(way + 9));
 }
 
-// Takes the derivatives out of rows of duals: from (pairs, 2 width) becomes out (pairs, width). One
+// Extracts the derivatives of rows of duals: from (pairs, 2 width) becomes out (pairs, width). One
 // work-item writes one number; the global size is (width, pairs).
 ADJOINT_KERNEL void spring_part(GLOBAL const real *from, int width, GLOBAL const real *frames,
                                 int count, GLOBAL real *out)
@@ -187,8 +188,8 @@ ADJOINT_KERNEL void spring_part(GLOBAL const real *from, int width, GLOBAL const
 }
 
 // Advances rows of duals along their direction: out (pairs, width) is the values of `from` (pairs,
-// 2 width) plus `step` times their derivatives. With a step of 0 derivatives are not looked at, as
-// they need not be finite. One work-item writes one number; the global size is (width, pairs).
+// 2 width) plus `step` times their derivatives. A step of 0 ignores the derivatives, which may then
+// be infinite or NaN. One work-item writes one number; the global size is (width, pairs).
 KERNEL void spring_lower(GLOBAL const real *from, int width, real step, int count, GLOBAL real *out)
 {
   const int at = (int)get_global_id(0), pair = (int)get_global_id(1);
@@ -208,9 +209,9 @@ static void spring_write_wrench(GLOBAL real *to, vec force, vec moment, real poi
   }
 }
 
-// One work-item turns the sums of one pair, sums (pairs, SPRING_WRENCH) about body 2's origin in
-// body 2's axes, into wrench1 and wrench2 (pairs, 6), each about its body's own origin in the
-// world's axes, and copies the soft distance of means (pairs, SPRING_MEANS) to distance (pairs).
+// One work-item converts the sums of one pair, sums (pairs, SPRING_WRENCH) about body 2's origin in
+// body 2's axes, to wrench1 and wrench2 (pairs, 6), each about its body's own origin in the world's
+// axes. It copies the soft distance of means (pairs, SPRING_MEANS) to distance (pairs).
 KERNEL void spring_wrenches(GLOBAL const real *frames, GLOBAL const real *sums,
                             GLOBAL const real *means, int count, GLOBAL real *wrench1,
                             GLOBAL real *wrench2, GLOBAL real *distance)
@@ -235,22 +236,21 @@ KERNEL void spring_wrenches(GLOBAL const real *frames, GLOBAL const real *sums,
 }
 
 // ---- gradients ----
-// The reverse pass of a pair: cotangents of both wrenches become those of force and moment on body
-// 1 about body 2's origin, the pair's Jacobian takes these to cotangents of the relative motion,
-// and from there they go on to the motions of both bodies and to the numbers of their poses and
-// twists.
+// The reverse pass of a pair. Cotangents of both wrenches become those of force and moment on body
+// 1 about body 2's origin. The pair's Jacobian maps these to cotangents of the relative motion,
+// which are then mapped to the motions of both bodies and to the numbers of their poses and twists.
 
-// Cotangents of one body's motion: of a shift of its origin, of a turn about it, and of the body's
-// speed and spin, all in the world's axes.
+// Cotangents of one body's motion: of a shift of its origin, a turn about it, its speed and its
+// spin, all in the world's axes.
 typedef struct spring_bar {
   vec shift, turn, speed, spin;
 } spring_bar;
 
-// Writes the cotangents of force and moment on body 1 about body 2's origin, in body 2's axes, of
-// bar1 and bar2 (6 each), those of wrench1 and wrench2. own1 and own2 get what the wrenches owe to
-// the poses beside the relative motion: the moment on body 1 is taken about its own origin, so it
-// depends on the gap between both origins, and all turns with body 2's axes. `turn` is body 2's
-// rotation and `sum` the pair's row of sums.
+// Converts bar1 and bar2 (6 each), the cotangents of wrench1 and wrench2, to the cotangents of
+// force and moment on body 1 about body 2's origin, in body 2's axes. own1 and own2 get the
+// cotangents of the poses that do not come from the relative motion: the moment on body 1 is about
+// its own origin, so it depends on the gap between both origins, and everything turns with body 2's
+// axes. `turn` is body 2's rotation and `sum` the pair's row of sums.
 static void spring_pull_wrenches(const spring_motion *a, const spring_motion *b, const num turn[9],
                                  GLOBAL const real *sum, GLOBAL const real *bar1,
                                  GLOBAL const real *bar2, vec *force_bar, vec *moment_bar,
@@ -271,8 +271,8 @@ static void spring_pull_wrenches(const spring_motion *a, const spring_motion *b,
   *moment_bar = spring_turned_back(turn, m);
 }
 
-// Returns the cotangent of what a column of the Jacobian (SPRING_ROWS, SPRING_COLUMNS) stands for:
-// the column times the cotangents of force, moment and distance.
+// Returns the cotangent of the variable of one column of the Jacobian (SPRING_ROWS,
+// SPRING_COLUMNS): the column times the cotangents of force, moment and distance.
 static num spring_column_bar(GLOBAL const real *jacobian, int column, vec force, vec moment,
                              num distance)
 {
@@ -291,9 +291,9 @@ static vec spring_columns_bar(GLOBAL const real *jacobian, int column, vec force
                   spring_column_bar(jacobian, column + 2, force, moment, distance));
 }
 
-// Adds to own1 and own2 what the cotangent of the relative motion, in the world's axes, makes of
-// each body's own motion. Relative speed and spin are seen in body 2's axes, so body 2's turn turns
-// them; the material point at body 2's origin moves with both.
+// Converts the cotangent of the relative motion, in the world's axes, to each body's own motion and
+// adds it to own1 and own2. Relative speed and spin are expressed in body 2's axes, so they turn
+// with body 2. The material point at body 2's origin moves with both bodies.
 static void spring_pull_motion(const spring_motion *a, const spring_motion *b,
                                const spring_bar *relative, spring_bar *own1, spring_bar *own2)
 {
@@ -310,8 +310,7 @@ static void spring_pull_motion(const spring_motion *a, const spring_motion *b,
   own2->spin = FN(neg3)(relative->spin);
 }
 
-// Takes the cotangents of one body's motion to the numbers of its pose (width) and of its twist
-// (6).
+// Maps the cotangents of one body's motion to the numbers of its pose (width) and of its twist (6).
 static void spring_write_bar(const spring_motion *m, int width, const spring_bar *bar, real poison,
                              GLOBAL real *pose, GLOBAL real *twist)
 {
@@ -326,10 +325,10 @@ static void spring_write_bar(const spring_motion *m, int width, const spring_bar
 }
 
 // One work-item makes the gradients of one pair. wrench1_bar and wrench2_bar (pairs, 6) and
-// distance_bar (pairs) are the cotangents; frames, sums and jacobians (pairs, SPRING_ROWS,
+// distance_bar (pairs) are the cotangents. frames, sums and jacobians (pairs, SPRING_ROWS,
 // SPRING_COLUMNS) are those of the forward kernels and of spring_slopes. It writes pose1_bar and
-// pose2_bar (pairs, width), twist1_bar and twist2_bar (pairs, 6) and parameters_bar (pairs, 6), and
-// makes the Jacobian of a pair that is out of range NaN, for the caller may ask for it.
+// pose2_bar (pairs, width), twist1_bar and twist2_bar (pairs, 6) and parameters_bar (pairs, 6). It
+// sets the Jacobian of an invalid pair to NaN, because the caller may request it.
 ADJOINT_KERNEL void spring_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                    GLOBAL const real *twist1, GLOBAL const real *twist2,
                                    GLOBAL const real *frames, GLOBAL const real *sums,
@@ -371,8 +370,8 @@ ADJOINT_KERNEL void spring_adjoint(GLOBAL const real *pose1, GLOBAL const real *
 
 // ---- soft collision points ----
 
-// One work-item takes one soft point to the world: of sums (pairs, most, SPRING_SOFT_SUMS), which
-// are in the bodies' frames, it makes points (pairs, most, 3). The global size is (most, pairs).
+// One work-item transforms one soft point to the world: sums (pairs, most, SPRING_SOFT_SUMS), in
+// the bodies' frames, become points (pairs, most, 3). The global size is (most, pairs).
 KERNEL void spring_soft_places(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                GLOBAL const real *frames, GLOBAL const real *sums, int most,
                                int count, GLOBAL real *points)

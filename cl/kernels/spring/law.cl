@@ -10,7 +10,7 @@ typedef struct spring_law {
   int options;
 } spring_law;
 
-// Reads a number of a pair's frame, on duals with its derivatives.
+// Reads a number of a pair's frame, with its derivatives on duals.
 static num spring_number(GLOBAL const real *row, int at)
 {
   return load_one(row + at, SPRING_FRAME);
@@ -37,7 +37,7 @@ static spring_law spring_law_of(GLOBAL const real *frame, int options)
   return l;
 }
 
-// The force between one point and one plane, and the factors that its derivatives need, too.
+// The force between one point and one plane, and the factors that its derivatives need.
 typedef struct spring_push {
   num soft, share;       // softplus(y) at y = -phi_i / eps3, its derivative
   num damping, slope;    // D, its derivative
@@ -67,10 +67,10 @@ static spring_push spring_push_of(const spring_law *l, GLOBAL const real *p, num
   return f;
 }
 
-// Means over a cloud at one point x, by the weights w of the field and in the cloud's frame:
-// `force` is that of lambda_i, which acts at x; `moment` that of p_i x lambda_i, where reactions
-// act at the planes (SPRING_PLANE) alone; `rub` that of lambda_n v_t / sqrt(v_s^2 + |v_t|^2), which
-// is minus the derivative of the force by mu; `pull` that of q_i = E_i^-1 (x - p_i).
+// Means over a cloud at one point x, by the weights w of the field and in the cloud's frame.
+// `force` is the mean of lambda_i, which acts at x. `moment` is that of p_i x lambda_i, computed
+// only if reactions act at the planes (SPRING_PLANE). `rub` is that of lambda_n v_t / sqrt(v_s^2 +
+// |v_t|^2), minus the derivative of the force by mu. `pull` is that of q_i = E_i^-1 (x - p_i).
 typedef struct spring_means {
   lane top;    // the largest exponent
   num sum_inv; // the inverse of the sum of weights, relative to the weight of that exponent
@@ -86,8 +86,8 @@ static void spring_scale_means(spring_means *m, num scale)
 }
 
 // Adds plane i with its weight w; r = x - p_i and q = E_i^-1 r. v is the velocity of the point
-// relative to the cloud's body at x, and `spin` that body's angular velocity: where reactions act
-// at the planes the body's velocity is taken at p_i instead.
+// relative to the cloud's body at x, and `spin` that body's angular velocity. If reactions act at
+// the planes, the body's velocity is taken at p_i instead.
 static void spring_add_means(spring_means *m, const spring_law *l, GLOBAL const real *p, vec r,
                              vec q, num w, vec v, vec spin)
 {
@@ -103,8 +103,8 @@ static void spring_add_means(spring_means *m, const spring_law *l, GLOBAL const 
   }
 }
 
-// Returns the means at place o, for a point of velocity v. A plane counts where its exponent is
-// within `tail` of the largest one.
+// Returns the means at place o for a point of velocity v. Planes count if their exponent is within
+// `tail` of the largest one.
 static spring_means spring_means_of(const spring_cloud *s, const spring_place *o,
                                     const spring_law *l, vec v, vec spin, lane tail)
 {
@@ -129,7 +129,7 @@ static spring_means spring_means_of(const spring_cloud *s, const spring_place *o
       const vec r = spring_way(p, o->x);
       const num exponent = n_sub(exponents[i - tile * SPRING_TILE], n_of(m.top));
       if (!lane_any(n_value(exponent) > -tail)) {
-        continue; // a force costs more than to ask whether any lane needs it
+        continue; // testing all lanes is cheaper than computing a force
       }
       const num w = n_exp2(exponent);
       sum = n_add(sum, w);

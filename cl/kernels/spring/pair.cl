@@ -1,11 +1,11 @@
-// A pair of bodies: the points of each in the field of the other; docs/dev/spring-formulas.md,
-// "Field, separation, force", 2 to 4, and "How it is computed". What is added up is about body 2's
-// origin in body 2's axes; a field is evaluated in its own cloud's frame, where lengths are short.
+// A pair of bodies, with the points of each in the field of the other; docs/dev/spring-formulas.md,
+// "Field, separation, force", 2 to 4, and "How it is computed". Sums are about body 2's origin in
+// body 2's axes. A field is evaluated in its own cloud's frame, where lengths are short.
 //
 // A row of separations (pairs, room) has the points of body 1, padded to whole blocks, and then
-// those of body 2. A block is LANES of them. `pairs` holds two clouds a pair, pair_stride apart (0
-// where all pairs are alike), from pair first_pair on; `frames` (pairs, SPRING_FRAME) are those of
-// spring_frames.
+// those of body 2. A block is LANES points. `pairs` holds two clouds per pair, pair_stride apart (0
+// if all pairs have the same clouds), starting at pair first_pair. `frames` (pairs, SPRING_FRAME)
+// are those of spring_frames.
 
 typedef struct spring_turn {
   vec x, y, z; // the rows of a 3 x 3 matrix
@@ -50,12 +50,12 @@ static spring_pair spring_pair_of(GLOBAL const int *heads, GLOBAL const real *sh
   return p;
 }
 
-// The points of a block: one a lane.
+// The points of a block, one per lane.
 typedef struct spring_block {
-  int side, first; // whose points they are, 0 for body 1; which of its points is the first
-  const spring_cloud *of, *in; // the cloud whose points they are, and that whose field they are in
-  spring_turn turn;            // takes body 1's axes to body 2's
-  vec x, speed;             // their places, their velocities relative to the other body, by body 2
+  int side, first;             // the body of the points, 0 for body 1; the index of the first point
+  const spring_cloud *of, *in; // the cloud of the points; the cloud whose field they are in
+  spring_turn turn;            // rotates body 1's axes to body 2's
+  vec x, speed;             // positions and velocities relative to the other body, in body 2's axes
   vec in_x, in_speed, spin; // the same in the field's frame; the spin of the field's body there
   num log_weight;
 } spring_block;
@@ -114,9 +114,10 @@ static num spring_level(const spring_pair *p, const spring_law *l, int block, nu
   return n_sub(phi, n_times(l->eps2, lane_load(of->planes + 3 * of->padded + first)));
 }
 
-// One work-item finds the soft minimum over all points of both bodies of one pair. Of separations
-// (pairs, room) it writes means (pairs, SPRING_MEANS): the least phi - eps2 logw, the inverse of
-// the sum of weights relative to that of the least, and the soft distance, the mean of phi by beta.
+// One work-item finds the soft minimum over all points of both bodies of one pair. It reads
+// separations (pairs, room) and writes means (pairs, SPRING_MEANS): the least phi - eps2 logw, the
+// inverse of the sum of weights relative to the weight of that least point, and the soft distance,
+// which is the mean of phi by beta.
 KERNEL void spring_soften(GLOBAL const int *heads, GLOBAL const real *shapes,
                           GLOBAL const int *pairs, int first_pair, int pair_stride,
                           GLOBAL const real *frames, int room, int count,
@@ -149,10 +150,10 @@ KERNEL void spring_soften(GLOBAL const int *heads, GLOBAL const real *shapes,
   store_first(to + 2, SPRING_MEANS, n_mul(all_lanes(all), inverse));
 }
 
-// Returns beta of a block's points, and in *tail how far below the largest exponent a plane of the
-// other cloud still counts in the point's force. A point whose beta is almost 0 asks for its
-// nearest planes alone, so that it costs little where another lane of its block matters; a block
-// without any that matters is passed over.
+// Returns beta of a block's points. *tail is the range below the largest exponent in which a plane
+// of the other cloud contributes to the point's force. A point with beta near 0 uses only its
+// nearest planes, so it costs little if another lane of its block matters. A block without relevant
+// points is skipped.
 static num spring_beta(const spring_pair *p, const spring_law *l, int block, num phi,
                        GLOBAL const real *means, lane *tail)
 {
@@ -163,9 +164,9 @@ static num spring_beta(const spring_pair *p, const spring_law *l, int block, num
   return n_mul(n_exp2(n_scale(y, -LOG2E)), inverse);
 }
 
-// One work-item writes separations and betas of one block of one pair as the caller has them:
-// separation and weights (pairs, width) hold body 1's points in the order in which they were given,
-// then body 2's, then zeros. The global size is (room / LANES, pairs).
+// One work-item writes separations and betas of one block of one pair in the caller's order:
+// separation and weights (pairs, width) hold body 1's points, then body 2's, then zeros. The global
+// size is (room / LANES, pairs).
 KERNEL void spring_tell(GLOBAL const int *heads, GLOBAL const real *shapes, GLOBAL const int *pairs,
                         int first_pair, int pair_stride, GLOBAL const real *frames, int room,
                         int width, int count, GLOBAL const real *separations,
@@ -202,8 +203,8 @@ KERNEL void spring_tell(GLOBAL const int *heads, GLOBAL const real *shapes, GLOB
   }
 }
 
-// What a block's means are about body 2's origin in body 2's axes: the force on body 1, the moment
-// on body 1 and the moment on body 2, one a lane.
+// The effect of a block's means about body 2's origin in body 2's axes, one per lane: the force on
+// body 1, the moment on body 1 and the moment on body 2.
 typedef struct spring_acting {
   vec force, moment, counter;
 } spring_acting;
@@ -226,10 +227,10 @@ static spring_acting spring_acting_of(const spring_pair *p, const spring_block *
   return a;
 }
 
-// One work-item adds up the forces of one slice of one pair, every SPRING_SLICES-th block: parts
-// (pairs, SPRING_SLICES, SPRING_WRENCH) gets the sum of beta times what each point's force does.
-// The slices are fixed, so that sums are equal to the bit on any split. The global size is
-// (SPRING_SLICES, pairs).
+// One work-item adds up the forces of one slice of one pair, which is every SPRING_SLICES-th block.
+// parts (pairs, SPRING_SLICES, SPRING_WRENCH) gets the sum of beta times the effect of each point's
+// force. The slices are fixed, so sums are bitwise equal for any split of the batch. The global
+// size is (SPRING_SLICES, pairs).
 KERNEL void spring_forces(GLOBAL const int *heads, GLOBAL const real *shapes,
                           GLOBAL const int *pairs, int first_pair, int pair_stride,
                           GLOBAL const real *frames, int options, int room, int count,

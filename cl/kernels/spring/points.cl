@@ -1,16 +1,16 @@
-// Soft collision points, `points` of abut_spring (include/abut/spring.h). A face's beta is shared
-// among its corners, so that vertex v gets z_v = sum over the faces f around it of beta_f /
-// corners(f). Soft point k is the mean of all vertices of both bodies by Gamma_kv =
-// softmax_v(-|top_k - z_v| / tau), where top_k is the k-th largest z (SoftSort, docs/dev/spec.md,
-// section 1). These kernels compute on plain numbers alone.
+// Soft collision points, `points` of abut_spring (include/abut/spring.h). A face's beta is divided
+// among its corners: vertex v gets z_v = sum over its faces f of beta_f / corners(f). Soft point k
+// is the mean of all vertices of both bodies by Gamma_kv = softmax_v(-|top_k - z_v| / tau), where
+// top_k is the k-th largest z (SoftSort, docs/dev/spec.md, section 1). These kernels use plain
+// numbers only.
 //
-// A surface's SPRING_SURFACE_INTS ints are the head of one cloud in `surfaces`: how many vertices
-// it has, how many faces, where the starts of its vertices' faces lie, where those faces (as the
-// caller counted them) and these faces' numbers of corners lie, and where in `vertices` its
-// vertices begin.
+// `surfaces` holds a head of SPRING_SURFACE_INTS ints per cloud: its number of vertices, its number
+// of faces, the offset of the starts of its vertices' faces, the offset of those faces (in the
+// caller's numbering), the offset of the faces' numbers of corners, and the offset of its vertices
+// in `vertices`.
 
 typedef struct spring_surface {
-  int count, faces; // how many vertices, and how many faces, which are the cloud's points
+  int count, faces; // numbers of vertices and of faces; faces are the cloud's points
   GLOBAL const int *starts, *of, *corners;
   GLOBAL const real *vertices;
 } spring_surface;
@@ -29,8 +29,8 @@ static spring_surface spring_surface_of(GLOBAL const int *surfaces, GLOBAL const
   return s;
 }
 
-// One work-item adds up z_v of one vertex of one pair: of weights (pairs, width), the betas by
-// point, it writes out (pairs, room), body 1's vertices first, then body 2's, then zeros. The
+// One work-item adds up z_v of one vertex of one pair. It reads weights (pairs, width), the betas
+// by point, and writes out (pairs, room): body 1's vertices first, then body 2's, then zeros. The
 // global size is (room, pairs).
 KERNEL void spring_vertex_weights(GLOBAL const int *surfaces, GLOBAL const real *vertices,
                                   GLOBAL const int *pairs, int pair_stride,
@@ -58,8 +58,8 @@ KERNEL void spring_vertex_weights(GLOBAL const int *surfaces, GLOBAL const real 
 }
 
 // One work-item finds the `most` largest numbers of one row of weights (pairs, room), and writes
-// them to tops (pairs, most), the largest first. A number that is there several times is listed as
-// often. A row of fewer numbers, or of NaN, ends in NaN.
+// them to tops (pairs, most), largest first. Repeated numbers are listed repeatedly. If a row has
+// fewer numbers, or NaN, the list is filled with NaN.
 KERNEL void spring_tops(GLOBAL const real *weights, int room, int most, int count,
                         GLOBAL real *tops)
 {
@@ -82,9 +82,9 @@ KERNEL void spring_tops(GLOBAL const real *weights, int room, int most, int coun
   }
 }
 
-// One work-item adds up one soft point of one pair. sums (pairs, most, SPRING_SOFT_SUMS) gets for
-// either body the sum of Gamma times its vertices, in the body's frame, and the sum of Gamma, which
-// is the body's share in the point. The global size is (most, pairs).
+// One work-item adds up one soft point of one pair. For each body, sums (pairs, most,
+// SPRING_SOFT_SUMS) gets the sum of Gamma times its vertices, in the body's frame, and the sum of
+// Gamma, which is the body's share in the point. The global size is (most, pairs).
 KERNEL void spring_soft_sums(GLOBAL const int *surfaces, GLOBAL const real *vertices,
                              GLOBAL const int *pairs, int pair_stride, GLOBAL const real *weights,
                              int room, GLOBAL const real *tops, int most, real tau, int count,

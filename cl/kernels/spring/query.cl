@@ -1,12 +1,12 @@
 // The field of one cloud and its gradient at points of the cloud's frame;
 // docs/dev/spring-formulas.md, "Field, separation, force", 1. The gradient is sum w_i [n_i - 2
-// (phi_i - phi) (u_i - u)], where u_i = E_i^-1 (x - p_i) and u is their mean by w. That u may be
-// taken off, as sum w_i (phi_i - phi) is 0; with it both factors are small where weights are large,
-// so that nothing large cancels.
+// (phi_i - phi) (u_i - u)], where u_i = E_i^-1 (x - p_i) and u is their mean by w. Subtracting u
+// changes nothing, as sum w_i (phi_i - phi) is 0. It makes both factors small where weights are
+// large, which avoids the cancellation of large terms.
 
-// Goes through the cloud once. Returns the sum of weights relative to the exponent `top`, and in
-// *all, likewise unscaled, the sum of w q, where q = u_i, or, where `with_pull` is set and `pull`
-// is the mean u, the gradient.
+// Traverses the cloud once. Returns the sum of weights relative to the exponent `top`. *all gets
+// the equally unscaled sum of w q, with q = u_i, or the gradient if `with_pull` is set and `pull`
+// is the mean u.
 static num spring_sum_field(const spring_cloud *s, const spring_place *o, lane top, num phi,
                             vec pull, int with_pull, vec *all)
 {
@@ -32,9 +32,9 @@ static num spring_sum_field(const spring_cloud *s, const spring_place *o, lane t
   return sum;
 }
 
-// One work-item evaluates LANES points: points (3, padded) are planes x, y and z, and out (4,
-// padded) becomes the plane phi and, where with_gradient is set, the planes of the gradient. The
-// global size is padded / LANES.
+// One work-item evaluates LANES points. points (3, padded) are planes x, y and z. out (4, padded)
+// gets the plane phi and, if with_gradient is set, the planes of the gradient. The global size is
+// padded / LANES.
 KERNEL void spring_query(GLOBAL const real *points, int padded, GLOBAL const int *heads,
                          GLOBAL const real *shapes, int with_gradient, GLOBAL real *out)
 {

@@ -1,16 +1,16 @@
-// The Jacobian of a pair's wrench and distance in body 2's frame: by shift and turn of body 1 at
-// body 2's origin, by its relative velocity and spin, and by the parameters;
-// docs/dev/spring-formulas.md, "Derivatives". It is for reactions at the points alone, where the
-// wrench is a function of these.
+// The Jacobian of a pair's wrench and distance in body 2's frame, by the shift and turn of body 1
+// at body 2's origin, by its relative velocity and spin, and by the parameters;
+// docs/dev/spring-formulas.md, "Derivatives". It holds only if reactions act at the points, because
+// then the wrench is a function of these variables.
 //
-// In the frame of a field its planes stand still, so that of each point x only the derivatives by x
-// and by its velocity v are added up:
+// In its own frame a field is constant. So only the derivatives by a point's position x and
+// velocity v are summed:
 //   dphi = sum w_i [n_i . dx + (phi_i - phi) dl_i],
 //   dF = sum w_i [dlambda_i + (lambda_i - F) (dl_i - sum w dl)],
 //   dW = sum beta_f [dW_f - (W_f - W) dphi_f / eps2],
-// where F is the mean force at x, W the pair's wrench and distance, and W_f what point f alone
-// would make of it. F and W are known before, so that differences from them are summed, and large
-// terms do not cancel.
+// where F is the mean force at x, W the pair's wrench and distance, and W_f the wrench and distance
+// of point f only. F and W are computed before, so that differences from them are summed. This
+// avoids the cancellation of large terms.
 
 // The derivatives of phi and of the mean force F at a point, in the axes of the field.
 typedef struct spring_slope {
@@ -27,9 +27,9 @@ static void spring_outer(spring_turn *m, vec a, vec b)
   m->z = FN(mad3)(b, a.z, m->z);
 }
 
-// Adds what one plane, of weight w and force f, gives to dF / dv, by dissipation along its normal
-// and by friction across it, and to dF / dv_d and dF / dv_s. `stiff` is k s(-phi_i), the force
-// without dissipation.
+// Adds the contribution of one plane, of weight w and force f, to dF / dv, by dissipation along its
+// normal and by friction across it, and to dF / dv_d and dF / dv_s. `stiff` is k s(-phi_i), the
+// force without dissipation.
 static void spring_add_speed(spring_slope *s, const spring_law *l, GLOBAL const real *p,
                              const spring_push *f, num w, num stiff)
 {
@@ -49,7 +49,7 @@ static void spring_add_speed(spring_slope *s, const spring_law *l, GLOBAL const 
 }
 
 // Returns the derivatives at place o, where the field is phi, its means are m and the point's
-// velocity is v. A plane counts where its exponent is within `tail` of the largest one.
+// velocity is v. Planes count if their exponent is within `tail` of the largest one.
 static spring_slope spring_slope_of(const spring_cloud *c, const spring_place *o,
                                     const spring_law *l, vec v, num phi, const spring_means *m,
                                     lane tail)
@@ -113,7 +113,7 @@ static spring_slope spring_turn_slope(const spring_turn *turn, const spring_slop
   return r;
 }
 
-// What a block adds its columns to, and what it needs for that: its beta, and the soft distance and
+// A block's target and inputs: the Jacobian to add to, the block's beta, and the soft distance and
 // the force and moment on body 1 of the whole pair, from which differences are taken.
 typedef struct spring_columns {
   num *sums; // the work-item's Jacobian (SPRING_ROWS, SPRING_COLUMNS)
@@ -133,8 +133,8 @@ static void spring_add_column(const spring_columns *c, int column, vec force, ve
   to[5 * SPRING_COLUMNS] = n_mad(moment.z, c->beta, to[5 * SPRING_COLUMNS]);
 }
 
-// Adds what a change of beta itself, of `share` times beta, does to one column: it moves the pair's
-// wrench towards what acts at this point, `a`, and its distance towards phi.
+// Adds to one column the effect of a change of beta by `share` times beta. It moves the pair's
+// wrench towards the wrench `a` of this point, and its distance towards phi.
 static void spring_add_share(const spring_columns *c, int column, num share, const spring_acting *a,
                              num phi)
 {
@@ -151,8 +151,8 @@ static vec spring_axis(int k)
 }
 
 // Adds to the 12 columns of pose and twist. A point of body 1 moves with the body through the
-// field; a point of body 2 stands still while the field of body 1 moves around it, and with it the
-// axes of the forces.
+// field. A point of body 2 is fixed while the field of body 1 and the axes of the forces move
+// around it.
 static void spring_add_motion(const spring_columns *c, const spring_pair *p, const spring_law *l,
                               const spring_block *b, const spring_slope *s, const spring_acting *a,
                               num phi)
@@ -179,8 +179,8 @@ static void spring_add_motion(const spring_columns *c, const spring_pair *p, con
   }
 }
 
-// Adds to a parameter's column, where `force` is the derivative by it of the force on the point's
-// own body.
+// Adds to a parameter's column. `force` is the derivative, by that parameter, of the force on the
+// point's own body.
 static void spring_add_force(const spring_columns *c, const spring_block *b, int parameter,
                              vec force)
 {
@@ -203,10 +203,10 @@ static void spring_add_parameters(const spring_columns *c, const spring_law *l,
   spring_add_share(c, 12 + SPRING_EPS2, level, a, phi);
 }
 
-// One work-item adds up the Jacobian of one slice of one pair, of the blocks that spring_forces
-// gives to that slice: parts (pairs, SPRING_SLICES, SPRING_SLOPES), which spring_sum adds up.
-// `means` are those of spring_soften, and `sums` (pairs, SPRING_WRENCH) the wrench that is known
-// already. The global size is (SPRING_SLICES, pairs).
+// One work-item adds up the Jacobian of one slice of one pair, over the same blocks as
+// spring_forces: parts (pairs, SPRING_SLICES, SPRING_SLOPES), which spring_sum adds up. `means` are
+// those of spring_soften, and `sums` (pairs, SPRING_WRENCH) is the wrench already computed. The
+// global size is (SPRING_SLICES, pairs).
 ADJOINT_KERNEL void spring_slopes(GLOBAL const int *heads, GLOBAL const real *shapes,
                                   GLOBAL const int *pairs, int first_pair, int pair_stride,
                                   GLOBAL const real *frames, int options, int room, int count,

@@ -1,6 +1,6 @@
 // The soft-minimum contact model "spring", docs/dev/spring-formulas.md. Its programs on duals
-// differentiate the Jacobian along a direction: the derivatives of implicit steps need that along
-// velocities, and callers may ask for it along any motion.
+// differentiate the Jacobian along a direction. The derivatives of implicit steps need that along
+// velocities, and callers may request it along any motion.
 #include "kernels/begin.h"
 #include "geometry/spring.h"
 #include "geometry/wide.h"
