@@ -1,14 +1,13 @@
-// The broad phase: which groups of a world go through the manifold. A group is left out where the
-// points of either body are apart from the reach of the other one's field, by boxes around both;
-// docs/dev/world-pairs.md. Left out or not, results are the same to the
-// bit.
+// The broad phase: which groups of a world go through the manifold. A group is skipped if the
+// points of each body are outside the reach of the other body's field, tested by boxes around both;
+// docs/dev/world-pairs.md. Skipping does not change the results by a single bit.
 
-#define BROAD_SLACK (R(16.0) * REAL_EPSILON) // of sizes and places, for rounding
-#define BROAD_SKEW R(1e-6) // two sides whose cross product is shorter, squared, are parallel
+#define BROAD_SLACK (R(16.0) * REAL_EPSILON) // rounding slack, relative to sizes and positions
+#define BROAD_SKEW R(1e-6) // sides are parallel if their squared cross product is at most this
 
-// ---- boxes along the world's axes ----
+// ---- boxes aligned with the world's axes ----
 
-// Writes the ends of a box of a body at x, turned by q, to six numbers of the block.
+// Writes the ends of a box to six numbers of the block. The body is at x with orientation q.
 static void box_ends(const world_block *b, int at, vec x, FN(quaternion) q, GLOBAL const real *box)
 {
   const vec c = FN(add3)(x, FN(quaternion_rotate)(q, real3(box + BOX_CENTRE)));
@@ -21,7 +20,7 @@ static void box_ends(const world_block *b, int at, vec x, FN(quaternion) q, GLOB
     h[1] += lane_abs(along.y);
     h[2] += lane_abs(along.z);
   }
-  // The middle may be small where a body lies far from its own origin.
+  // The box centre may be near zero if the body is far from its own origin, so x counts as well.
   const lane size = lane_abs(c.x) + lane_abs(c.y) + lane_abs(c.z) + lane_abs(x.x) + lane_abs(x.y) +
                     lane_abs(x.z) + h[0] + h[1] + h[2];
   const vec half_side =
@@ -42,7 +41,7 @@ static world_block boxes_at(GLOBAL real *boxes, int bodies, int block, int count
 }
 
 // One work-item places one body and its boxes in a block of worlds. `links` (bodies) and `of`
-// (bodies, BROAD_REALS) say where the bodies are on their links; boxes (blocks, bodies,
+// (bodies, BROAD_REALS) hold the bodies' placements on their links. boxes is (blocks, bodies,
 // BROAD_NUMBERS, LANES).
 KERNEL void world_boxes(GLOBAL const world_sizes *n, GLOBAL real *scratch, GLOBAL const int *links,
                         GLOBAL const real *of, int bodies, int count, GLOBAL real *boxes)
@@ -68,8 +67,8 @@ KERNEL void world_boxes(GLOBAL const world_sizes *n, GLOBAL real *scratch, GLOBA
   box_ends(&to, at + BROAD_FIELD, x, q, own + BROAD_FIELD);
 }
 
-// Returns how far two boxes are apart along the one of the world's axes along which that is most;
-// below 0 they overlap along each.
+// Returns the largest gap between two boxes over the world's axes. It is negative if they overlap
+// along every axis.
 static lane ends_gap(const world_block *b, int one, int other)
 {
   lane gap = lane_lit(-REAL_BIG);
@@ -80,9 +79,9 @@ static lane ends_gap(const world_block *b, int one, int other)
   return gap;
 }
 
-// One work-item finds, in a block of worlds, which of a run of candidates (runs, CANDIDATE_RUN,
-// CANDIDATE_INTS) are not left out by boxes along the world's axes: masks (worlds, runs) get a bit
-// for each.
+// One work-item tests, in a block of worlds, one run of candidates (runs, CANDIDATE_RUN,
+// CANDIDATE_INTS) by boxes aligned with the world's axes. masks (worlds, runs) gets one bit per
+// retained candidate.
 KERNEL void world_candidates(GLOBAL const int *candidates, GLOBAL real *boxes, int bodies, int runs,
                              GLOBAL int *masks, int count)
 {
@@ -105,7 +104,7 @@ KERNEL void world_candidates(GLOBAL const int *candidates, GLOBAL real *boxes, i
                               ends_gap(&b, first + BROAD_FIELD, second + BROAD_POINTS));
     real gaps[LANES];
     lane_store(gap, gaps);
-    for (int l = 0; l < LANES; ++l) { // a gap that is not a number leaves nothing out
+    for (int l = 0; l < LANES; ++l) { // a NaN gap retains the candidate
       kept[l] |= gaps[l] > R(0.0) && !c[CANDIDATE_KEPT] ? 0u : 1u << i;
     }
   }
@@ -116,7 +115,7 @@ KERNEL void world_candidates(GLOBAL const int *candidates, GLOBAL real *boxes, i
 
 // ---- oriented boxes ----
 
-// Where a body is in one world: its position and its axes.
+// The pose of a body in one world: its position and its axes.
 typedef struct broad_place {
   real x[3], axis[3][3];
 } broad_place;
@@ -151,7 +150,7 @@ static void broad_centre(const broad_place *p, GLOBAL const real *box, real out[
   }
 }
 
-// Says whether two oriented boxes are apart along one of their own axes, or of the cross products
+// Returns whether two oriented boxes are separated along one of their own axes or a cross product
 // of these. turn[i][j] is axis i of the first times axis j of the second.
 static int broad_apart(const broad_place *a, GLOBAL const real *box, const broad_place *b,
                        GLOBAL const real *other, real turn[3][3])
@@ -175,7 +174,7 @@ static int broad_apart(const broad_place *a, GLOBAL const real *box, const broad
                       h[2] * real_abs(turn[2][i]);
     apart |= real_abs(t[i]) > reach + slack || real_abs(sweep_dot(way, b->axis[i])) > back + slack;
   }
-  for (int i = 0; !apart && i < 3; ++i) { // most are apart along their own axes
+  for (int i = 0; !apart && i < 3; ++i) { // most are separated along their own axes
     const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
     for (int j = 0; j < 3; ++j) {
       const int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
@@ -208,7 +207,7 @@ static int broad_left_out(GLOBAL const real *of, GLOBAL const real *boxes, int b
          broad_apart(&a, first + BROAD_FIELD, &b, second + BROAD_POINTS, turn);
 }
 
-// One work-item takes out of a run's mask in one world what oriented boxes leave out.
+// One work-item removes from a run's mask in one world the candidates that oriented boxes exclude.
 KERNEL void world_candidates_again(GLOBAL const int *candidates, GLOBAL const real *of,
                                    GLOBAL const real *boxes, int bodies, int runs,
                                    GLOBAL int *masks, int count)
@@ -231,8 +230,8 @@ KERNEL void world_candidates_again(GLOBAL const int *candidates, GLOBAL const re
 
 // ---- items ----
 
-// One work-item counts the items of one kind in one world, counts (kinds + 1, worlds). A kind has
-// its first run and how many runs.
+// One work-item counts the items of one kind in one world, counts (kinds + 1, worlds). A kind
+// consists of its first run and its number of runs.
 KERNEL void world_item_counts(GLOBAL const int *kinds, GLOBAL const int *masks, int runs,
                               GLOBAL int *counts, int worlds)
 {
@@ -265,8 +264,8 @@ KERNEL void world_item_counts_of_all(GLOBAL int *counts, int kinds, int worlds)
   ROW(counts, kinds, worlds)[world] = sum;
 }
 
-// One work-item adds up the counts of ITEM_BLOCK worlds, sums (rows, blocks), and writes of each
-// world how many come before it there, firsts (rows, worlds).
+// One work-item adds up the counts of ITEM_BLOCK worlds, sums (rows, blocks). firsts (rows, worlds)
+// gets, for each world, the count of the worlds before it in its block.
 KERNEL void world_item_sums(GLOBAL const int *counts, int blocks, GLOBAL int *firsts,
                             GLOBAL int *sums, int worlds)
 {
@@ -282,9 +281,9 @@ KERNEL void world_item_sums(GLOBAL const int *counts, int blocks, GLOBAL int *fi
   ROW(sums, row, blocks)[block] = sum;
 }
 
-// One work-item makes of sums (kinds + 1, blocks) how many items come before each block among those
-// of all kinds, but in the last row among all worlds alone; and of each kind how many there are,
-// totals (kinds).
+// One work-item converts sums (kinds + 1, blocks) to the number of items before each block. The
+// items are ordered by kind and then by world, but in the last row by world only. totals (kinds)
+// gets the number of items of each kind.
 KERNEL void world_item_totals(GLOBAL int *sums, int blocks, GLOBAL int *totals, int kinds)
 {
   int before = 0;
@@ -305,8 +304,8 @@ KERNEL void world_item_totals(GLOBAL int *sums, int blocks, GLOBAL int *totals, 
   }
 }
 
-// One work-item completes firsts (kinds + 1, worlds) of one row in one world, and, of a kind,
-// writes its items there.
+// One work-item completes firsts (kinds + 1, worlds) for one row in one world. If the row is that
+// of a kind, it also writes the kind's items.
 KERNEL void world_items_kept(GLOBAL const int *candidates, GLOBAL const int *kind_runs,
                              GLOBAL const int *masks, int runs, GLOBAL const int *sums, int blocks,
                              int kinds, GLOBAL int *firsts, GLOBAL int *items, int worlds)

@@ -3,7 +3,7 @@
 
 // ---- the penalty and its derivatives ----
 
-// rho_t(z), which is max(z, 0)^2 made twice differentiable within t of 0
+// rho_t(z), a version of max(z, 0)^2 that is twice differentiable within t of 0
 // (docs/dev/cone-formulas.md, section 9), and its first and second derivatives.
 typedef struct penalty {
   lane value, slope, bend;
@@ -26,8 +26,8 @@ static penalty penalty_of(lane z, real t)
   return r;
 }
 
-// Returns the mean of rho_t'' over [low, high], where low <= high: docs/dev/cone-formulas.md,
-// section 15, says why.
+// Returns the mean of rho_t'' over [low, high], where low <= high. docs/dev/cone-formulas.md,
+// section 15, gives the reason.
 static lane penalty_mean(lane low, lane high, real t)
 {
   const lane width = high - low, slope = penalty_of(high, t).slope - penalty_of(low, t).slope;
@@ -51,13 +51,13 @@ typedef struct contact_terms {
   lane h[6];
 } contact_terms;
 
-// The cone of a group's contacts. In the terms of docs/dev/cone-formulas.md, section 9, `root` is
-// k, the root of impratio, mu = friction / k, `length` is c = sqrt(1 + mu^2), and tau the cone's
-// smoothing.
+// The cone of a group's contacts. In the notation of docs/dev/cone-formulas.md, section 9, `root`
+// is k, the root of impratio, mu = friction / k, `length` is c = sqrt(1 + mu^2), and tau is the
+// cone's smoothing.
 typedef struct cone_of {
   real friction, mu, root, length;
   real tau;
-  int kind; // 0 where it is elliptic, 1 pyramidal, 2 without friction
+  int kind; // 0 elliptic, 1 pyramidal, 2 without friction
 } cone_of;
 
 // A contact without friction: s = D/2 rho_tau(-j_n).
@@ -88,7 +88,7 @@ static void pyramid_terms(const cone_of *c, const lane j[3], contact_terms *t)
 }
 
 // The elliptic cone: s = D/2 [rho_tau(z1) + rho_(mu tau)(z2)]. `across` is g_S / S, `along` the
-// second derivative by S, and `mixed` that by j_n and S.
+// second derivative by S, and `mixed` the second derivative by j_n and S.
 static void cone_terms(const cone_of *c, const lane j[3], contact_terms *t)
 {
   const real f = c->friction, mu = c->mu, k = c->root, length_inv = R(1.0) / c->length;
@@ -97,8 +97,8 @@ static void cone_terms(const cone_of *c, const lane j[3], contact_terms *t)
   const lane s = lane_select(flat, lane_lit(R(0.0)), lane_sqrt(square));
   const lane z1 = (f * s - j[0]) * length_inv, z2 = -(mu * j[0] + k * s) * length_inv;
   const penalty p1 = penalty_of(z1, c->tau), p2 = penalty_of(z2, mu * c->tau);
-  // g_S / S by a mean of curvatures does not cancel where bodies rest: docs/dev/cone-formulas.md,
-  // section 15.
+  // Computing g_S / S as a mean of curvatures avoids cancellation for resting bodies:
+  // docs/dev/cone-formulas.md, section 15.
   const lane across = R(0.5) * k * k * penalty_mean(z2, mu * z1, mu * c->tau);
   const real unit = R(0.5) * length_inv * length_inv;
   const lane along = unit * (f * f * p1.bend + k * k * p2.bend);

@@ -1,7 +1,7 @@
-// Contacts of a world as rows of its solver: frame, reference acceleration and stiffness of each;
-// docs/dev/cone-formulas.md, sections 7 and 8.
+// Contacts of a world as rows of its solver: the frame, reference acceleration and stiffness of
+// each; docs/dev/cone-formulas.md, sections 7 and 8.
 
-// The numbers of one world in scratch, (blocks, numbers, LANES): what is read from them is on all
+// The numbers of one world in scratch (blocks, numbers, LANES). Reading copies a number to all
 // lanes.
 typedef struct world_one {
   GLOBAL const real *at;
@@ -39,8 +39,8 @@ static real one_real(const world_one *o, int i)
   return o->at[(size_t)i * LANES];
 }
 
-// Returns parameter k of a world, on all lanes; `rows` is one row of all worlds where `shared` is
-// set.
+// Returns parameter k of a world on all lanes. If `shared` is set, `rows` is one row for all
+// worlds.
 static num one_parameter(GLOBAL const real *rows, int world, int width, int k, int shared)
 {
   return shared ? n_lit(rows[k]) : load_one(NUMS(rows, world, width) + k, width);
@@ -49,7 +49,7 @@ static num one_parameter(GLOBAL const real *rows, int world, int width, int k, i
 #define MIN_FRICTION R(1e-5)
 #define MIN_STIFFNESS R(1e-6)
 
-// The friction and the stiffness chi of a group in one world, raised to the least that they may be.
+// The friction and the stiffness chi of a group in one world, raised to their minimum.
 typedef struct pair_parameters {
   num friction, stiffness;
 } pair_parameters;
@@ -75,18 +75,19 @@ static pair_parameters parameters_of(GLOBAL const world_sizes *n, GLOBAL const r
 
 // ---- softness ----
 
-// Returns the stiffness D = a d(r) / ((1 - d(r)) A) of a contact of activity a, whose impedance is
-// `imp`. It is linear in the activity: of few contacts, one that just touches carries half of what
-// one of full activity does.
+// Returns the stiffness D = a d(r) / ((1 - d(r)) A) of a contact of activity a and impedance `imp`.
+// It is linear in the activity: among few contacts, one that just touches carries half as much as
+// one of full activity.
 static num FN(contact_stiffness)(num activity, num imp, num diagonal)
 {
   return n_mul(activity, FN(row_stiffness)(imp, diagonal));
 }
 
-// ---- where a group's contacts are seen from ----
+// ---- relative twists ----
 
-// Adds what link `link` contributes to a relative twist at the centre c, times `sign`: its angular
-// velocity to *w, and to *v the velocity of what it carries at c. The links' twists are at `at`.
+// Adds `sign` times the contribution of link `link` to a relative twist at the centre c: its
+// angular velocity to *w, and the velocity of its material point at c to *v. The links' twists are
+// at `at`.
 static void add_twist(const world_one *o, GLOBAL const world_sizes *n, int at, int link, real sign,
                       vec c, vec *w, vec *v)
 {
@@ -106,7 +107,7 @@ typedef struct FN(contact_frame) {
 } FN(contact_frame);
 
 // Returns n and two tangents of n's length, orthogonal to it and to each other: Duff's basis, which
-// branches on the sign of n_z alone (docs/dev/cone-formulas.md, section 7).
+// branches only on the sign of n_z (docs/dev/cone-formulas.md, section 7).
 static FN(contact_frame) FN(frame_of)(vec n)
 {
   FN(contact_frame) f;
@@ -126,14 +127,14 @@ static FN(contact_frame) FN(frame_of)(vec n)
 
 // ---- frames of pyramids ----
 
-// The axes x, y and z, in the world, of the body that a group's pyramids turn with, and what x and
-// y weigh against z.
+// The axes x, y and z, in the world, of the body that orients a group's pyramids, and the weight of
+// x and y relative to z.
 typedef struct pyramid_axes {
   vec of[3];
   real across;
 } pyramid_axes;
 
-// Return a vector of the world as seen along the axes, and back.
+// These functions convert a world vector to components along the axes, and back.
 static vec seen_along(const pyramid_axes *a, vec x)
 {
   return FN(make)(FN(dot3)(a->of[0], x), FN(dot3)(a->of[1], x), FN(dot3)(a->of[2], x));
@@ -146,9 +147,9 @@ static vec taken_from(const pyramid_axes *a, vec x)
 
 #define CROSS_LEAST R(1e-15)
 
-// How the cross of a contact's tangents lies to a body's axes: of the numbers z_k = t1_k + i t2_k
-// the real and the imaginary part of the sum of w_k z_k^4, and of that of w_k m_k z_k^3, where m is
-// the unit normal. The cross is nearest to the axes where the first sum is real and above 0.
+// The alignment of the cross of a contact's tangents with a body's axes. With z_k = t1_k + i t2_k
+// and the unit normal m, these are the real and imaginary parts of the sum of w_k z_k^4 and of the
+// sum of w_k m_k z_k^3. The cross is best aligned if the first sum is real and positive.
 typedef struct cross_sums {
   num re, im, slope_re, slope_im;
 } cross_sums;
@@ -163,7 +164,7 @@ static void add_axis(cross_sums *s, real weight, num m, num t1, num t2)
   s->slope_im = n_mad(out, n_mad(re, t2, n_mul(im, t1)), s->slope_im);
 }
 
-// Returns these sums of unit vectors, which are seen along the axes.
+// Returns these sums for unit vectors given as components along the axes.
 static cross_sums cross_sums_of(real across, vec m, vec t1, vec t2)
 {
   const num zero = n_lit(R(0.0));
@@ -184,8 +185,8 @@ static void halve_angle(num *re, num *im)
   *im = n_select(right, rest, n_select(down, n_neg(root), root));
 }
 
-// Turns a cross by quarters until *t1 is the arm that has most along (1, 2, 4). Where the normal is
-// along an axis or across one, rounding does not change the choice.
+// Rotates a cross by quarter turns until *t1 is the arm with the largest component along (1, 2, 4).
+// Rounding does not change the choice for a normal along an axis or perpendicular to one.
 static void name_arms(vec *t1, vec *t2)
 {
   const vec most = lit3(R(1.0), R(2.0), R(4.0)), a = *t1, b = *t2;
@@ -198,15 +199,16 @@ static void name_arms(vec *t1, vec *t2)
   *t2 = FN(mad3)(b, keep, FN(scale3)(a, n_neg(swap)));
 }
 
-// Returns n and two tangents of n's length, as frame_of does, whose cross is nearest to the body's
-// axes: it turns with the body and not with the world (docs/dev/cone-formulas.md, section 7).
+// Returns n and two tangents of n's length, as frame_of does, with the cross aligned with the
+// body's axes. The frame turns with the body, not with the world (docs/dev/cone-formulas.md,
+// section 7).
 static FN(contact_frame) pyramid_frame_of(const pyramid_axes *a, vec n)
 {
   const num length = n_sqrt(n_shift(FN(dot3)(n, n), R(1e-20)));
   const vec m = FN(scale3)(seen_along(a, n), n_rcp(length));
   FN(contact_frame) f = FN(frame_of)(m);
   const cross_sums s = cross_sums_of(a->across, m, f.t1, f.t2);
-  // Where no cross is nearest the sum is 0, and any cross will do.
+  // If no cross is aligned best, the sum is 0 and any cross will do.
   num re = n_shift(s.re, CROSS_LEAST), im = s.im;
   const num inverse = n_rcp(n_sqrt(n_mad(re, re, n_mul(im, im))));
   re = n_mul(re, inverse);
@@ -222,7 +224,7 @@ static FN(contact_frame) pyramid_frame_of(const pyramid_axes *a, vec n)
   return f;
 }
 
-// Returns the parts of u, the velocity of a contact's point, along the rows of its frame.
+// Returns the components of u, the velocity of a contact's point, along the rows of its frame.
 static vec FN(frame_times)(const FN(contact_frame) *f, vec u)
 {
   return FN(make)(FN(dot3)(f->n, u), FN(dot3)(f->t1, u), FN(dot3)(f->t2, u));
@@ -252,7 +254,7 @@ static void mobility_times(const world_one *o, int at, const num w[6], num out[6
   }
 }
 
-// Returns w' Y w of the wrench w of f at p, which is J inv(M) J' of a row along f.
+// Returns w' Y w, where w is the wrench of f at p. It is J inv(M) J' of a row along f.
 static num mobility_along(const world_one *o, int at, vec p, vec f)
 {
   num row[6], moved[6], sum = n_lit(R(0.0));
@@ -266,22 +268,22 @@ static num mobility_along(const world_one *o, int at, vec p, vec f)
 
 // ---- a group ----
 
-// Where a point moves more easily than its links' inverse weights say by this factor, these say
-// nothing.
+// The inverse weights of links are ignored if the point moves more easily than they predict by more
+// than this factor.
 #define WEAK_RATIO R(1e4)
 
-// What all contacts of a group share, in one world.
+// The data that all contacts of a group share in one world.
 typedef struct world_group {
   GLOBAL const int *ints;
-  GLOBAL const real *reals; // GROUP_REALS of them
-  int mobility;             // where its mobility begins, -1 where it is not asked for
-  pair_parameters of;       // its pair's
-  vec centre, w, v;         // its centre in the world; the twist of link a against link b there
-  int pyramidal;            // 1 where its friction is a pyramid's
-  pyramid_axes axes;        // there where it is
+  GLOBAL const real *reals; // GROUP_REALS numbers
+  int mobility;             // offset of its mobility, or -1 if it is not needed
+  pair_parameters of;       // parameters of its pair
+  vec centre, w, v;         // its centre in the world; the twist of link a relative to link b there
+  int pyramidal;            // 1 if its friction is a pyramid
+  pyramid_axes axes;        // set only if pyramidal
 } world_group;
 
-// Finds the axes that a group's pyramids turn with.
+// Finds the axes that orient a group's pyramids.
 static pyramid_axes axes_of(const world_one *o, GLOBAL const world_sizes *n, const world_group *g)
 {
   const int link = g->ints[g->ints[GROUP_TURNS] ? GROUP_B : GROUP_A];
@@ -317,8 +319,8 @@ static world_group group_of(const world_one *o, GLOBAL const world_sizes *n, GLO
   return g;
 }
 
-// Returns u, twice the axial vector of the skew part of U, where [T U; U' V] is a group's mobility:
-// U is the part by which forces turn and moments move.
+// Returns u, twice the axial vector of the skew part of U, where [T U; U' V] is a group's mobility.
+// U maps forces to angular motion, and U' maps moments to linear motion.
 static vec mobility_turn(const world_one *o, int at)
 {
   return FN(make)(n_sub(one_get(o, at + 16), one_get(o, at + 11)),
@@ -326,9 +328,9 @@ static vec mobility_turn(const world_one *o, int at)
                   n_sub(one_get(o, at + 9), one_get(o, at + 4)));
 }
 
-// Returns how easily a point at p moves: the sum of J inv(M) J' of rows along any three axes there.
-// With the mobility [T U; U' V] of turning and moving, and u of mobility_turn, it is tr(T) |p|^2 -
-// p' T p + 2 u . p + tr(V).
+// Returns the mobility of a point at p: the sum of J inv(M) J' over rows along any three
+// orthonormal axes. With the group's mobility [T U; U' V] of angular and linear motion, and u of
+// mobility_turn, it is tr(T) |p|^2 - p' T p + 2 u . p + tr(V).
 static num mobility_of_point(const world_one *o, int at, vec p)
 {
   const vec turned = FN(make)(FN(dot3)(one_get3(o, at), p), FN(dot3)(one_get3(o, at + 6), p),
@@ -340,12 +342,12 @@ static num mobility_of_point(const world_one *o, int at, vec p)
                n_add(n_add(mixed, mixed), move));
 }
 
-// Returns A, the diagonal of J inv(M) J' that a contact at p with frame f is held to have;
-// docs/dev/cone-formulas.md, section 8. An approximate A that lies far below how easily the point
-// moves says nothing of the contact (a wheel on its axle has an inverse weight of 0), so that
-// mobility takes its place. It is that of the point and not that of the row, because a row along
-// which the point hardly moves would be stiff enough to throw the link aside. An exact A may be 0,
-// and is raised to a share of the approximate one.
+// Returns A, the diagonal of J inv(M) J' assumed for a contact at p with frame f;
+// docs/dev/cone-formulas.md, section 8. An approximate A far below the point's mobility is
+// meaningless (a wheel on its axle has an inverse weight of 0), and is replaced by that mobility.
+// The mobility of the point is used, not that of the row: a row along which the point hardly moves
+// would be stiff enough to throw the link aside. An exact A may be 0, and is raised to a share of
+// the approximate one.
 static num contact_diagonal(const world_one *o, GLOBAL const world_sizes *n, const world_group *g,
                             vec p, const FN(contact_frame) *f)
 {
@@ -367,8 +369,8 @@ static num contact_diagonal(const world_one *o, GLOBAL const world_sizes *n, con
   return g->pyramidal ? n_mul(a, n_shift(n_mul(g->of.friction, g->of.friction), R(1.0))) : a;
 }
 
-// A contact as the solver wants it: the point p where its force acts, as seen from the group's
-// centre, its frame, reference acceleration, stiffness D, distance less the margin, and activity.
+// A contact in the solver's form: the point p of its force relative to the group's centre, its
+// frame, reference acceleration, stiffness D, distance minus the margin, and activity.
 typedef struct contact_row {
   vec p;
   FN(contact_frame) f;
@@ -376,8 +378,8 @@ typedef struct contact_row {
   num d, distance, activity;
 } contact_row;
 
-// Makes the row of a contact of the manifold. `side` is -1 where body 2 owns the point, else 1: the
-// frame is turned around then, as a group's twists are those of link a against link b.
+// Makes the row of a contact of the manifold. `side` is -1 if body 2 owns the point, else 1. For -1
+// the frame is reversed, because a group's twists are those of link a relative to link b.
 static contact_row contact_row_of(const world_one *o, GLOBAL const world_sizes *n,
                                   GLOBAL const real *reals, const world_group *g, vec p,
                                   num distance, vec normal, num activity, num side)
@@ -414,7 +416,7 @@ static int place_in(GLOBAL const int *places, int i)
   return places ? places[i] : i;
 }
 
-// Where the contacts of a segment of an item lie: rows of p, d, n and activity, as `layout` says.
+// The location of the contacts of a segment of an item: rows of p, d, n and activity, in `layout`.
 typedef struct contact_source {
   GLOBAL const real *p, *d, *n, *a;
   contact_layout layout;
@@ -429,12 +431,12 @@ static contact_source source_of(GLOBAL const real *p, GLOBAL const real *d, GLOB
   return s;
 }
 
-// What the manifold says of a contact: p, d, n, activity.
+// The numbers of a contact in the manifold: p, d, n, activity.
 #define SOURCE_NUMBERS 8
 
-// Reads LANES contacts of an item from the one of number `first` on, of `end`, whose places in
-// their segments are in `places`; *side is -1 for those of segments of body 2. Lanes beyond the
-// last contact repeat it.
+// Reads LANES contacts of an item, from number `first` up to `end`. `places` holds their places in
+// their segments. *side is -1 for contacts in segments of body 2. Lanes beyond the last contact
+// repeat it.
 static void gather_contacts(const contact_source *sources, GLOBAL const int *mark,
                             GLOBAL const int *places, int first, int end, num out[SOURCE_NUMBERS],
                             num *side)
@@ -469,13 +471,13 @@ static void gather_contacts(const contact_source *sources, GLOBAL const int *mar
   })
 }
 
-// Where an item's contacts go: `rows` (CONTACT_PLANES, plane).
+// The destination of an item's contacts: `rows` (CONTACT_PLANES, plane).
 typedef struct contact_target {
   GLOBAL real *rows;
   int plane;
 } contact_target;
 
-// Writes all lanes, from place `to` on.
+// Writes all lanes, starting at place `to`.
 static void put_contacts(const contact_target *t, int to, const contact_row *row)
 {
   GLOBAL real *at = t->rows + to;

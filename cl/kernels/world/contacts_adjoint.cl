@@ -1,8 +1,8 @@
 // From a cotangent b of a world's accelerations back to its contacts, limits and friction losses,
 // by the implicit function theorem at the solution: docs/dev/cone-formulas.md, section 10. The
-// multiplier is y = inv(H) b, and a contact's cotangents follow from Y = J y and from its terms at
-// the solution. They depend on joints only through three relative twists of the group's links:
-// those under y, under the acceleration and under the velocity.
+// multiplier is y = inv(H) b. A contact's cotangents follow from Y = J y and from its terms at the
+// solution. They depend on joints only through three relative twists of the group's links: those
+// under y, under the acceleration and under the velocity.
 
 // Returns d'(r), the derivative of the impedance; at r = 0 it counts as 0.
 static lane impedance_slope(GLOBAL const real *soft, lane r)
@@ -23,9 +23,9 @@ static lane impedance_slope(GLOBAL const real *soft, lane r)
                      lane_select(r > zero, slope, lane_select(r < zero, -slope, zero)));
 }
 
-// ---- by the coefficient of friction ----
+// ---- derivatives by the coefficient of friction ----
 
-// Returns the change of rho_t'(z) where z changes by dz and the width t by dt.
+// Returns the change of rho_t'(z) if z changes by dz and the width t by dt.
 static lane penalty_slope_change(lane z, real t, lane dz, real dt)
 {
   lane change = penalty_of(z, t).bend * dz;
@@ -37,8 +37,8 @@ static lane penalty_slope_change(lane z, real t, lane dz, real dt)
   return change;
 }
 
-// The three functions that follow write the derivative of a contact's gradient g by its friction,
-// for D = 1: of an elliptic cone, of a pyramid, and of whichever it is.
+// The next three functions write the derivative of a contact's gradient g by its friction, for D =
+// 1: of an elliptic cone, of a pyramid, and of the cone's actual kind.
 static void cone_by_friction(const cone_of *c, const lane j[3], lane out[3])
 {
   const real f = c->friction, mu = c->mu, k = c->root, inverse = R(1.0) / c->length;
@@ -55,7 +55,7 @@ static void cone_by_friction(const cone_of *c, const lane j[3], lane out[3])
     R(-0.5) * inverse * (d1 + mu * d2 + mu_rate * p2.slope - part * (p1.slope + mu * p2.slope));
   const lane t =
     R(0.5) * inverse * (p1.slope + f * d1 - k * d2 - part * (f * p1.slope - k * p2.slope));
-  // The force of what sticks does not depend on friction; there the terms above would cancel.
+  // A sticking contact's force does not depend on friction, and the terms above would cancel.
   const ilane stuck = (z1 >= lane_lit(c->tau)) & (z2 >= lane_lit(mu * c->tau));
   const lane along = lane_select(flat | stuck, zero, t / lane_select(flat, lane_lit(R(1.0)), s));
   out[0] = lane_select(stuck, zero, n);
@@ -89,8 +89,9 @@ static void by_friction(const cone_of *c, const lane j[3], lane out[3])
 // ---- frames ----
 
 // Returns the cotangent of n, given the tangents t1 and t2 of its frame and the cotangents of the
-// frame's rows. *turn becomes the cotangent of a turn of the tangents about n. It is 0 with cones,
-// which see no such turn; a pyramid's tangents turn by `spin` times the change of n / |n|.
+// frame's rows. *turn becomes the cotangent of a rotation of the tangents about n. It is 0 for
+// cones, which are invariant to that rotation. A pyramid's tangents turn by `spin` times the change
+// of n / |n|.
 static vec3_r frame_adjoint(vec3_r n, const vec3_r t[2], const vec3_r bar[3], vec3_r spin,
                             lane *turn)
 {
@@ -105,7 +106,7 @@ static vec3_r frame_adjoint(vec3_r n, const vec3_r t[2], const vec3_r bar[3], ve
 }
 
 // Returns the gradient, by the unit normal m, of the angle by which the tangents t1 and t2 of a
-// pyramid turn about m while the axes rest.
+// pyramid turn about m while the axes are fixed.
 static vec3_r pyramid_spin(const pyramid_axes *a, vec3_r m, const vec3_r t[2])
 {
   const cross_sums s =
@@ -116,22 +117,22 @@ static vec3_r pyramid_spin(const pyramid_axes *a, vec3_r m, const vec3_r t[2])
 
 // ---- a group ----
 
-// The relative twists of a group's links where joints move by the multiplier, by the acceleration
-// and by the velocity.
+// The relative twists of a group's links if joints move by the multiplier, by the acceleration and
+// by the velocity.
 typedef struct adjoint_twists {
   real of[3][6];
 } adjoint_twists;
 
 // The sums over a group's contacts: the wrenches that belong to the three twists, then the
-// cotangents of friction, of stiffness, and, from ADJOINT_MOBILITY on, of the lower triangle of the
-// mobility; from ADJOINT_TURN on, the moment on the body that pyramids turn
-// with.
+// cotangents of friction and of stiffness. From ADJOINT_MOBILITY on, they are the cotangents of the
+// lower triangle of the mobility. From ADJOINT_TURN on, they are the moment on the body that
+// orients the pyramids.
 #define ADJOINT_SUMS 44
 #define ADJOINT_MOBILITY 20
 #define ADJOINT_TURN 41
 
-// Returns -1 in lanes where body 2 owns the contact's point, else 1: there the rows of its frame
-// were turned around.
+// Returns -1 in lanes in which body 2 owns the contact's point, else 1. For -1 the rows of the
+// contact's frame were reversed.
 static lane sides_of(const newton_group *g, int first)
 {
   GLOBAL const int *mark = g->item + ITEM_MARKS;
@@ -161,8 +162,8 @@ static vec3_r mobility_slope(const world_one *o, int at, vec3_r p)
   return scale3_r(slope, lane_lit(R(2.0)));
 }
 
-// Returns entry (i, k) of the sum of w w' over any three axes e, where w, the cross product of x
-// and e and then e, is the wrench of a force along e at the point x. It is the derivative of
+// Returns entry (i, k) of the sum of w w' over any three orthonormal axes e. w is the wrench of a
+// force along e at the point x: the cross product of x and e, then e. The sum is the derivative of
 // mobility_of_point by the mobility; `square` is |x|^2.
 static lane point_product(const lane x[3], lane square, int i, int k)
 {
@@ -175,9 +176,8 @@ static lane point_product(const lane x[3], lane square, int i, int k)
   return lane_lit(i == k ? R(1.0) : R(0.0));
 }
 
-// Takes the cotangent `bar` of a contact's diagonal A to the cotangents of its point, of its rows,
-// of its friction and of its group's mobility, where A is made from that: the adjoint of
-// contact_diagonal.
+// Propagates the cotangent `bar` of a contact's diagonal A to its point, its rows, its friction and
+// its group's mobility, if A is made from the mobility: the adjoint of contact_diagonal.
 static void diagonal_adjoint(const newton *s, const newton_group *g, const world_group *w,
                              const contact_block *c, lane side, lane bar, vec3_r *p_bar,
                              vec3_r row_bar[3], lane sums[ADJOINT_SUMS])
@@ -187,7 +187,7 @@ static void diagonal_adjoint(const newton *s, const newton_group *g, const world
   if (w->mobility < 0) {
     return;
   }
-  // Where A is the links' inverse weight, or was raised to a share of it, it is a constant.
+  // A is constant if it is the links' inverse weight or was raised to a share of it.
   const lane square = exact && !cone ? dot3_r(c->f[0], c->f[0]) + R(1e-20) : one;
   const vec3_r f = exact && cone ? mad3_r(c->f[1], friction, c->f[0]) : c->f[0];
   lane row[6], moved[6], made = zero;
@@ -228,10 +228,10 @@ static void diagonal_adjoint(const newton *s, const newton_group *g, const world
   }
 }
 
-// Writes the cotangents of p, d, n and activity of LANES contacts from `first` on, and adds what
-// the group needs of them to `sums`. In the terms of docs/dev/cone-formulas.md, section 10, `y` is
-// Y, `bent` is GY, and d_bar is the cotangent of the stiffness D. `coefficient` holds what the rows
-// of the frame are multiplied with in the wrenches of the three twists: lambda, -GY and -B GY.
+// Writes the cotangents of p, d, n and activity of LANES contacts, starting at `first`, and adds
+// the group's part to `sums`. In the notation of docs/dev/cone-formulas.md, section 10, `y` is Y,
+// `bent` is GY, and d_bar is the cotangent of the stiffness D. `coefficient` holds the factors of
+// the frame's rows in the wrenches of the three twists: lambda, -GY and -B GY.
 static void adjoint_block(const newton *s, const newton_group *g, const world_group *w, int first,
                           const adjoint_twists *t, GLOBAL real *bars, lane sums[ADJOINT_SUMS])
 {
@@ -302,7 +302,7 @@ static void adjoint_block(const newton *s, const newton_group *g, const world_gr
   const vec3_r n_bar = mad3_r(p_bar, lane_lit(-w->reals[GROUP_MIDDLE]),
                               frame_adjoint(n, tangents, row_bar, spin, &turn));
   put_bars(bars + first, plane, p_bar, r_bar, n_bar, imp * rest * e_bar);
-  if (w->pyramidal) { // where axes and normal turn alike the tangents turn with them
+  if (w->pyramidal) { // tangents turn with axes and normal if both turn alike
     const vec3_r m = scale3_r(c.f[0], inverse);
     const vec3_r moment = scale3_r(sub3_r(m, cross3_r(m, spin)), turn);
     sums[ADJOINT_TURN] += moment.x;
@@ -351,7 +351,7 @@ static void group_pull(const newton *s, const newton_group *of, const real y[6],
   for (int i = 0; i < 3; ++i) {
     back[(g.ints[GROUP_TURNS] ? BACK_POSE_B : BACK_POSE_A) + i] = lane_sum(sums[ADJOINT_TURN + i]);
   }
-  // A parameter that was raised to the least that it may be has no derivative.
+  // A parameter that was raised to its minimum has no derivative.
   GLOBAL const real *given =
     s->shared ? s->parameters
               : ROW(s->parameters, s->world, PARAMETERS(s->n->links, s->n->columns));
@@ -364,8 +364,8 @@ static void group_pull(const newton *s, const newton_group *of, const real y[6],
 
 // ---- rows on one degree of freedom ----
 
-// Returns the cotangent of a row's stiffness d, where y moves the row by `moved`. The knee of a
-// friction loss lies at a place that depends on d, too.
+// Returns the cotangent of a row's stiffness d if y moves the row by `moved`. The position of a
+// friction loss's knee also depends on d.
 static real row_by_stiffness(const newton *s, int row, real acc, real d, real moved)
 {
   GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
@@ -382,8 +382,8 @@ static real row_by_stiffness(const newton *s, int row, real acc, real d, real mo
   return moved * force / d;
 }
 
-// Adds what a row that y moves gives to the cotangents of q, v and the diagonal of inv(M): back
-// (ROW_ADJOINT, nv).
+// Adds the contribution of a row that y moves to the cotangents of q, v and the diagonal of inv(M):
+// back (ROW_ADJOINT, nv).
 static void row_forces_adjoint(const newton *s, int row, GLOBAL const real *acc,
                                GLOBAL const real *q, GLOBAL const real *y, GLOBAL real *back)
 {
@@ -417,8 +417,8 @@ static void row_forces_adjoint(const newton *s, int row, GLOBAL const real *acc,
 
 // ---- a world ----
 
-// Brings the solver of a world to the acceleration that it has found: columns, rows, and the factor
-// of the Hessian there, of all islands. Returns 0 where there is none, or the world has stopped.
+// Sets the solver of a world to the acceleration that it has found: columns, rows, and the factor
+// of the Hessian there, for all islands. Returns 0 if there is no factor or the world has stopped.
 static int newton_at(newton *s, GLOBAL const real *q, GLOBAL const real *v,
                      GLOBAL const real *acceleration, int stopped)
 {
@@ -454,9 +454,9 @@ static int newton_at(newton *s, GLOBAL const real *q, GLOBAL const real *v,
 }
 
 #if WITH_ADJOINT // only a kernel may declare local memory
-// One work-group leaves in one world's row of `work` what the kernels below need at its
-// acceleration (worlds, nv), and sets good (worlds) to 0 where there is no factor of the Hessian,
-// else to 1. sums (entries, ENTRY_REALS) is room.
+// One work-group writes to one world's row of `work` what the kernels below need at its
+// acceleration (worlds, nv). It sets good (worlds) to 1, or to 0 if the Hessian has no factor. sums
+// (entries, ENTRY_REALS) is scratch memory.
 ADJOINT_KERNEL void world_factor(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
@@ -480,13 +480,13 @@ ADJOINT_KERNEL void world_factor(
   }
 }
 
-// After world_factor one work-group finds the multiplier of one world, y (worlds, nv) = inv(H) b of
-// the cotangent b (worlds, nv) of its acceleration, and what limits and friction losses give,
-// row_adjoint (worlds, ROW_ADJOINT, nv).
+// After world_factor, one work-group finds the multiplier of one world, y (worlds, nv) = inv(H) b,
+// where b (worlds, nv) is the cotangent of its acceleration, and the contribution of limits and
+// friction losses, row_adjoint (worlds, ROW_ADJOINT, nv).
 //
-// Where with_basis is set, basis (6, item_count, GROUP_ADJOINT) holds what world_contacts_adjoint
-// makes of the six unit twists of each item's group. Contacts are linear in y's twist, so that
-// group_adjoint (item_count, GROUP_ADJOINT) follows as a sum of these.
+// If with_basis is set, basis (6, item_count, GROUP_ADJOINT) holds the output of
+// world_contacts_adjoint for the six unit twists of each item's group. The cotangents are linear in
+// y's twist, so group_adjoint (item_count, GROUP_ADJOINT) is a weighted sum of these.
 ADJOINT_KERNEL void world_multipliers(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *q, GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
@@ -538,19 +538,19 @@ ADJOINT_KERNEL void world_multipliers(
       for (int i = 0; i < 6; ++i) {
         sum += twist[i] * ROW(from, i, (size_t)GROUP_ADJOINT * item_count)[k];
       }
-      // The first wrench is the contacts' own, which does not depend on y.
+      // The first wrench is that of the contacts themselves, which does not depend on y.
       to[k] = k < BACK_ACCELERATION ? from[k] : sum;
     }
   }
 }
 #endif
 
-// One work-item finds the cotangents of the contacts of one of `count` items from `first` on, in
-// `bars`, where the planes (BAR_PLANES, plane) of an item's contacts lie as in the pool, and those
-// of their group, group_adjoint (items, GROUP_ADJOINT). The twist under the multiplier is the one
-// that y (worlds, nv) gives, or, where `basis` is at least 0, that unit twist. With y comes the
-// twist of cotangents of what contacts push with, where these are there and the world has a factor,
-// good (worlds); it comes by itself where `basis` is below -1.
+// One work-item finds the cotangents of the contacts of one of `count` items, starting at `first`.
+// It writes `bars`, in which the planes (BAR_PLANES, plane) of an item are placed as in the pool,
+// and those of the group, group_adjoint (items, GROUP_ADJOINT). The twist under the multiplier is
+// given by y (worlds, nv) if `basis` is -1, and is unit twist `basis` if that is at least 0. If
+// `basis` is -1, the twist of the cotangents of contact forces is added if these are given and the
+// world has a factor, good (worlds). If `basis` is below -1, that twist is used without y.
 ADJOINT_KERNEL void world_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                            GLOBAL const real *reals, GLOBAL const real *parameters,
                                            int shared, GLOBAL const real *scratch,

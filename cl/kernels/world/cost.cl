@@ -1,13 +1,13 @@
-// The cost of a world's contacts, limits and friction losses as a function of joints'
-// accelerations: docs/dev/cone-formulas.md, sections 8 and 9. A group's contacts depend on joints
-// only through the relative twist of its links, so their terms are summed up in the six dimensions
-// of that twist, and taken to joints once a group. On CPUs those of links that meet what cannot
-// move are taken there once a tree (passes.cl).
+// The cost of a world's contacts, limits and friction losses as a function of joint accelerations:
+// docs/dev/cone-formulas.md, sections 8 and 9. A group's contacts depend on joints only through the
+// relative twist of its links. So their terms are summed in the six dimensions of that twist, and
+// mapped to joints once per group. On CPUs the terms of links that touch immovable bodies are
+// mapped once per tree (passes.cl).
 
 // ---- an item's contacts ----
 
 // An item's group and contacts: `rows` (CONTACT_PLANES, plane), of which the first `count` are
-// there; and `centre`, where relative twists of its links are seen from.
+// valid, and `centre`, the reference point of relative twists of its links.
 typedef struct newton_group {
   GLOBAL const int *item, *ints;
   GLOBAL const real *rows;
@@ -31,7 +31,7 @@ static newton_group bare_group(const newton *s, int item)
   return g;
 }
 
-// Sets the cone of a group whose contacts have some friction.
+// Sets the cone of a group with the given friction.
 static void set_cone(const newton *s, newton_group *g, real friction)
 {
   GLOBAL const real *reals = s->reals + s->n->at_group_reals + GROUP_REALS * g->item[ITEM_GROUP];
@@ -61,9 +61,9 @@ static GLOBAL const int *mover_at(const newton *s, const newton_group *g, int k)
   return s->ints + s->n->at_group_dofs + MOVER_INTS * (g->ints[GROUP_DOF_AT] + k);
 }
 
-// Writes the column of X of mover k of a group: the twist of link a against link b about the
-// group's centre at a rate of 1. Columns are made wherever they are asked for, because keeping them
-// would take more memory than contacts do.
+// Writes the column of X of mover k of a group: the twist of link a relative to link b about the
+// group's centre at a rate of 1. Columns are recomputed on each use, because storing them would
+// take more memory than contacts do.
 static void group_column(const newton *s, const newton_group *g, int k, real out[6])
 {
   GLOBAL const int *mover = mover_at(s, g, k);
@@ -80,7 +80,7 @@ static void group_column(const newton *s, const newton_group *g, int k, real out
   out[5] = sign * axis[5] + (x * b - y * a);
 }
 
-// Writes the twist of link a against link b of a group where joints move by x (nv): X x.
+// Writes the twist of link a relative to link b of a group if joints move by x (nv): X x.
 static void group_twist(const newton *s, const newton_group *g, GLOBAL const real *x, real out[6])
 {
   out[0] = out[1] = out[2] = out[3] = out[4] = out[5] = R(0.0);
@@ -91,7 +91,7 @@ static void group_twist(const newton *s, const newton_group *g, GLOBAL const rea
   }
 }
 
-// Returns the velocity that a twist about the centre gives to what is at p.
+// Returns the velocity that a twist about the centre gives to a point at p.
 static vec3_r twist_at(const real t[6], vec3_r p)
 {
   const vec3_r w = make_r(lane_lit(t[0]), lane_lit(t[1]), lane_lit(t[2]));
@@ -99,13 +99,13 @@ static vec3_r twist_at(const real t[6], vec3_r p)
   return add3_r(v, cross3_r(w, p));
 }
 
-// LANES contacts: points, frames' rows, reference accelerations and stiffnesses.
+// LANES contacts: points, rows of frames, reference accelerations and stiffnesses.
 typedef struct contact_block {
   vec3_r p, f[3];
   lane ref[3], d;
 } contact_block;
 
-// A mask of the lanes whose contact, the first one being `first`, is one of `count`.
+// Returns a mask of the lanes, starting at contact `first`, whose contact index is below `count`.
 static ilane lanes_before(int first, int count)
 {
   return LANES_UNTIL(MAX_INT(0, MIN_INT(count - first, LANES)));
@@ -118,8 +118,8 @@ static vec3_r select3(ilane mask, vec3_r v)
                 lane_select(mask, v.z, zero));
 }
 
-// Reads the block of contacts that begins with `first`. Memory behind the last contact holds what
-// another world left there, so lanes behind it get zeros.
+// Reads the block of contacts that begins with `first`. Lanes behind the last contact get zeros,
+// because the memory there holds leftovers of other worlds.
 static void block_of(const newton_group *g, int first, contact_block *c)
 {
   GLOBAL const real *row = g->rows + first;
@@ -142,8 +142,7 @@ static void block_of(const newton_group *g, int first, contact_block *c)
   }
 }
 
-// Writes the parts along their frames' rows of the velocities that a twist gives to the block's
-// points.
+// Writes, along the rows of their frames, the velocities that a twist gives to the block's points.
 static void block_moves(const contact_block *c, const real t[6], lane out[3])
 {
   const vec3_r w = make_r(lane_lit(t[0]), lane_lit(t[1]), lane_lit(t[2]));
@@ -154,8 +153,8 @@ static void block_moves(const contact_block *c, const real t[6], lane out[3])
   }
 }
 
-// A block of contacts, its acceleration j = J acc - ref where links accelerate against each other
-// by a twist, and the terms of its cost there.
+// A block of contacts, its acceleration j = J acc - ref for a given relative twist acceleration of
+// the links, and the terms of its cost there.
 typedef struct contact_there {
   contact_block c;
   lane j[3];
@@ -172,9 +171,9 @@ static void contact_at(const newton_group *g, int first, const real t[6], contac
   terms_of(&g->cone, r->j, &r->e);
 }
 
-// ---- what entries add up to ----
+// ---- sums of entries ----
 
-// So many items of a group go through the contacts of an entry side by side.
+// The number of items of a work-group that process the contacts of one entry together.
 #if WG > 8
 #define ENTRY_SHARES 8
 #else
@@ -182,7 +181,7 @@ static void contact_at(const newton_group *g, int first, const real t[6], contac
 #endif
 #define ENTRIES_AT_ONCE (WG / ENTRY_SHARES)
 
-// How many sums of each item have room at once; SUMS need TEAM_PARTS of it where groups have up to
+// How many sums of each item are in memory at once. All SUMS need TEAM_PARTS if groups have up to
 // 64 items.
 #define SUMS_AT_ONCE MAX_INT(1, MIN_INT(SUMS, 2048 / WG))
 #define TEAM_PARTS (SUMS_AT_ONCE * WG)
@@ -192,7 +191,7 @@ static GLOBAL real *entry_row(const newton *s, int entry)
   return s->sums + ENTRY_REALS * entry;
 }
 
-// Keeps the friction of each entry's group in its row.
+// Stores the friction of each entry's group in its row.
 static void start_entries(const newton *s)
 {
   for (int entry = s->team.item; entry < s->entry_count; entry += s->team.items) {
@@ -209,8 +208,8 @@ static newton_group entry_group(const newton *s, int entry, int item)
 }
 
 #if WG == 1
-// Writes the twist of a group of which link `lone` alone can move, and returns the sign with which
-// it is that link's.
+// Writes the twist of a group in which only link `lone` can move. Returns the sign that relates it
+// to that link's twist.
 static real lone_twist(const newton *s, const newton_group *g, int lone, real out[6])
 {
   const real sign = lone == g->ints[GROUP_A] ? R(1.0) : R(-1.0);
@@ -220,8 +219,8 @@ static real lone_twist(const newton *s, const newton_group *g, int lone, real ou
 }
 #endif
 
-// Writes, to `at` of their rows, the twists of the groups of entries whose islands are in one of
-// some states, where joints move by x (nv).
+// Writes the twists of groups, if joints move by x (nv), to `at` of their entries' rows. Only
+// entries whose islands are in one of some states are written.
 static void entry_twists(const newton *s, int state, GLOBAL const real *x, int at)
 {
 #if WG == 1
@@ -247,8 +246,8 @@ static void entry_twists(const newton *s, int state, GLOBAL const real *x, int a
   }
 }
 
-// Adds up what the items that share an entry have found, in the order of items, and writes it to
-// the entry's row where its island is in one of some states.
+// Adds up, in the order of items, the sums of the items that share an entry, and writes them to the
+// entry's row if its island is in one of some states.
 static void put_sums(const newton *s, int entry, int state, int is_there, const int count,
                      const real sums[SUMS])
 {
@@ -283,8 +282,8 @@ static void put_sums(const newton *s, int entry, int state, int is_there, const 
 #endif
 }
 
-// Returns an item's share of the cost of a group's contacts, which begins with contact `first` and
-// goes on by `step`; t is the twist of link a against link b.
+// Returns an item's share of the cost of a group's contacts: contact `first` and every `step`-th
+// after it. t is the twist of link a relative to link b.
 static real group_cost(const newton_group *g, int first, int step, const real t[6])
 {
   lane sum = lane_lit(R(0.0));
@@ -296,7 +295,7 @@ static real group_cost(const newton_group *g, int first, int step, const real t[
   return lane_sum(sum);
 }
 
-// Writes a share of the first and second derivative, by `at`, of the cost of a group's contacts at
+// Writes the first and second derivative by `at` of a share of the cost of a group's contacts at
 // twist t + at dt.
 static void group_slope(const newton_group *g, int first, int step, const real t[6],
                         const real dt[6], real at, real out[2])
@@ -324,7 +323,7 @@ static void group_slope(const newton_group *g, int first, int step, const real t
 // Adds W'GW of a block of contacts with second derivatives h to `out`.
 static void block_curvature(const contact_block *c, const lane h[6], real out[SUMS_BLOCK])
 {
-  // a row of W is the wrench of a frame's vector: its moment m about the centre, then itself
+  // a row of W is the wrench of a frame's vector: its moment m about the centre, then the vector
   const vec3_r m[3] = {cross3_r(c->p, c->f[0]), cross3_r(c->p, c->f[1]), cross3_r(c->p, c->f[2])};
   const lane g[6] = {c->d * h[0], c->d * h[1], c->d * h[2], c->d * h[3], c->d * h[4], c->d * h[5]};
 #define OVER_FRAME(v, i, k, l) mad3_r(v[0], g[i], mad3_r(v[1], g[k], scale3_r(v[2], g[l])))
@@ -357,9 +356,9 @@ static void block_curvature(const contact_block *c, const lane h[6], real out[SU
 #undef OVER_ROWS
 }
 
-// Writes a share of the wrench of a group's contacts on link a about the centre, at twist t, and
-// with `curved` of its derivative by minus the twist, W'GW: the lower triangle row by row, moments
-// before forces.
+// Writes a share of the wrench of a group's contacts on link a about the centre, at twist t. With
+// `curved` it also writes the wrench's derivative by minus the twist, W'GW: the lower triangle row
+// by row, moments before forces.
 static void group_wrench(const newton_group *g, int first, int step, const real t[6],
                          const int curved, real out[SUMS])
 {
@@ -386,12 +385,12 @@ static void group_wrench(const newton_group *g, int first, int step, const real 
 }
 
 #define SUM_COST 0
-#define SUM_SLOPE 1 // and bend, along a line
+#define SUM_SLOPE 1 // slope and bend along a line
 #define SUM_WRENCH 2
 #define SUM_CURVED 3 // wrench and curvature
 
-// Writes to their rows what entries whose islands are in one of some states add up to, at the
-// twists there.
+// Writes the sums of entries at their twists to their rows, for entries whose islands are in one of
+// some states.
 static void entry_sums(const newton *s, int state, const int what)
 {
   const int count = what == SUM_COST     ? 1
@@ -427,8 +426,8 @@ static void entry_sums(const newton *s, int state, const int what)
   MEET;
 }
 
-// Returns the second derivative, along the twist at ENTRY_ALONG, of what an entry's curvature in
-// its row gives.
+// Returns the second derivative, along the twist at ENTRY_ALONG, from the curvature in an entry's
+// row.
 static real entry_bend(const newton *s, int entry)
 {
   GLOBAL const real *along = entry_row(s, entry) + ENTRY_ALONG,
@@ -446,13 +445,14 @@ static real entry_bend(const newton *s, int entry)
 
 // ---- rows on one degree of freedom ----
 
-// The cost of a row on one degree of freedom, and its derivatives by that one's acceleration.
+// The cost of a row on one degree of freedom, and its derivatives by the acceleration of that
+// degree of freedom.
 typedef struct row_terms_of {
   real cost, slope, bend;
 } row_terms_of;
 
-// Returns the terms of a row where its degree of freedom accelerates by acc: j = J acc - ref, where
-// J is -1 for an upper limit and 1 for all else.
+// Returns the terms of a row if its degree of freedom accelerates by acc: j = J acc - ref, where J
+// is -1 for an upper limit and 1 for all other rows.
 static row_terms_of single_terms(const newton *s, int row, real acc)
 {
   GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
@@ -485,13 +485,13 @@ static int row_dof(const newton *s, int row)
   return (s->ints + s->n->at_rows + ROW_INTS * row)[ROW_V];
 }
 
-// Whether a row has any cost.
+// Returns whether a row has any cost.
 static int row_is_on(const newton *s, int row)
 {
   return s->row_terms[ROW_TERMS * row + ROW_TERM_D] != R(0.0);
 }
 
-// Returns A of a row, the entry of inv(M)'s diagonal that it is held to have.
+// Returns A of a row, its assumed entry on the diagonal of inv(M).
 static real row_weight(const newton *s, int row)
 {
   GLOBAL const int *of = s->ints + s->n->at_rows + ROW_INTS * row;
@@ -499,7 +499,7 @@ static real row_weight(const newton *s, int row)
                      : (s->reals + s->n->at_row_reals + ROW_REALS * row)[ROW_WEIGHT];
 }
 
-// Writes D and ref of each row, at q and v.
+// Writes D and ref of each row at q and v.
 static void start_rows(const newton *s, GLOBAL const real *q, GLOBAL const real *v)
 {
   GLOBAL const world_sizes *n = s->n;

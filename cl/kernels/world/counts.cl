@@ -1,16 +1,16 @@
-// How much worlds ask of a step: COUNT_... of geometry/world.h, which are added up over solves for
-// callers who want them.
+// The workload of a step: COUNT_... of geometry/world.h, added up over solves for callers who
+// request it.
 
-// Adds to a count, which stays at the largest number that there is.
+// Adds to a count, which saturates at the largest number that can be stored.
 static void count_more(GLOBAL int *count, int more)
 {
   const unsigned int sum = (unsigned int)*count + (unsigned int)more;
   *count = sum < (unsigned int)more ? -1 : (int)sum;
 }
 
-// One work-item adds a solve of one world, and its items, entries and contacts, to sums (worlds,
-// WORLD_COUNTS). `list` and `entries` are those of world_entries, counts (kinds + 1, worlds) those
-// of items.
+// One work-item adds one solve of one world, and its items, entries and contacts, to sums (worlds,
+// WORLD_COUNTS). `list` and `entries` are those of world_entries. counts (kinds + 1, worlds) are
+// those of items.
 KERNEL void world_count_contacts(GLOBAL const int *counts, int kinds, GLOBAL const int *items,
                                  GLOBAL const int *list, GLOBAL const int *entries,
                                  GLOBAL int *sums, int worlds)
@@ -34,9 +34,9 @@ KERNEL void world_count_contacts(GLOBAL const int *counts, int kinds, GLOBAL con
   count_more(&to[COUNT_CONTACTS], contacts);
 }
 
-// One work-item adds the islands of one world that are to be solved, and the numbers of all its
-// panels, to sums (worlds, WORLD_COUNTS). `order` is that of world_order, of which no island has
-// ended yet.
+// One work-item adds the number of islands of one world that are to be solved, and of the numbers
+// in all its panels, to sums (worlds, WORLD_COUNTS). `order` is that of world_order before any
+// island has ended.
 KERNEL void world_count_islands(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                 GLOBAL int *order, GLOBAL int *sums, int worlds)
 {

@@ -13,7 +13,7 @@ static void add_wrench(const newton *s, const newton_group *g, GLOBAL const real
   }
 }
 
-// Moves on to the pair (k, m <= k) that is `by` behind, row by row.
+// Advances the pair (k, m <= k) by `by` pairs, row by row.
 static void pair_on(int by, int *k, int *m)
 {
   for (*m += by; *m > *k; ++*k) {
@@ -21,8 +21,8 @@ static void pair_on(int by, int *k, int *m)
   }
 }
 
-// The panels of the trees of a group's links, where what both have to do with each other lies: in
-// that of side `first`, whose tree is eliminated before, from row `between` on.
+// The panels of the trees of a group's links. Their coupling is in the panel of side `first`, whose
+// tree is eliminated first, from row `between` on.
 typedef struct group_panels {
   panel of[2];
   int first, between;
@@ -44,9 +44,9 @@ static group_panels group_panels_of(const newton *s, const newton_group *g)
   return p;
 }
 
-// Adds X' F X to panels, each pair of movers by itself; f is F's lower triangle. Movers are in the
-// order of their degrees of freedom, so that each pair of them comes once; those of the tree that
-// is eliminated first have the columns.
+// Adds X' F X to panels, one pair of movers at a time. f is F's lower triangle. Movers are ordered
+// by degree of freedom, so each pair occurs once. The columns are those of the tree that is
+// eliminated first.
 static void add_pairs(const newton *s, const newton_group *g, const group_panels *p,
                       const real f[SUMS_BLOCK])
 {
@@ -59,7 +59,7 @@ static void add_pairs(const newton *s, const newton_group *g, const group_panels
     if (k != last) {
       const int dof = mover_at(s, g, k)[MOVER_DOF], own = dof_place(s->n, s->ints, dof);
       side = dof_tree(s->n, s->ints, dof) == of[0].tree ? 0 : 1;
-      // Where its entries with movers of its own tree lie, and with those of the other one.
+      // Offsets of its entries with movers of its own tree, and with those of the other tree.
       same = of[side].at + own;
       mixed = of[p->first].at + p->between + (side == p->first ? own * of[p->first].stride : own);
       step = side == p->first ? 1 : of[p->first].stride;
@@ -77,9 +77,9 @@ static void add_pairs(const newton *s, const newton_group *g, const group_panels
 }
 
 #if WG == 1
-#define MOVERS_AT_ONCE 16 // at least LANES, and as many as two bodies have that are free
+#define MOVERS_AT_ONCE 16 // at least LANES, and enough for two free bodies
 
-// The columns of a group's movers side by side, and the degrees of freedom that these are.
+// The columns of a group's movers side by side, and their degrees of freedom.
 typedef struct group_columns {
   int count, dof[MOVERS_AT_ONCE];
   real x[6 * MOVERS_AT_ONCE];
@@ -114,7 +114,7 @@ static void column_of(const group_columns *c, int k, real out[6])
   out[5] = c->x[5 * MOVERS_AT_ONCE + k];
 }
 
-// Writes X x, and adds X' times a wrench to out (nv).
+// columns_twist writes X x; columns_wrench adds X' times a wrench to out (nv).
 static void columns_twist(const group_columns *c, GLOBAL const real *x, real out[6])
 {
   real column[6];
@@ -134,8 +134,7 @@ static void columns_wrench(const group_columns *c, const real push[SUMS_WRENCH],
   }
 }
 
-// Adds X' F X to panels with lanes over movers. What comes above a panel's diagonal is of no
-// matter.
+// Adds X' F X to panels, with one mover per lane. Values above a panel's diagonal are never used.
 static void add_columns(const newton *s, const group_columns *c, const group_panels *p,
                         const real f[SUMS_BLOCK])
 {
@@ -170,10 +169,10 @@ static void add_columns(const newton *s, const group_columns *c, const group_pan
     }
   }
 }
-// Does for an entry, one step behind the other, what items that share entries do in turns: its
-// twist where joints move by x (nv), what its contacts add up to, and what that gives to out (nv)
-// and, with `curved`, to panels. Of a group of which one link alone can move the sums go to that
-// link; pass_twists has to come before.
+// Does for one entry at once what items that share entries do step by step: computes its twist if
+// joints move by x (nv) and the sums of its contacts, and adds their effect to out (nv) and, with
+// `curved`, to panels. If only one link of the group can move, the sums are added to that link.
+// pass_twists must run before.
 static void entry_alone(const newton *s, int entry, int item, GLOBAL const real *x,
                         const int curved, GLOBAL real *out)
 {

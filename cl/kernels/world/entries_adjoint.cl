@@ -1,4 +1,4 @@
-// What entries ask of links, parameters and mobilities in the reverse pass of a tree.
+// The contributions of entries to links, parameters and mobilities in the reverse pass of a tree.
 
 // The numbers of one world's reverse pass, to which its entries add.
 typedef struct back_one {
@@ -28,7 +28,7 @@ static void back_one_add3(const back_one *k, int i, vec v)
   back_one_add(k, i + 2, lane_first(v.z));
 }
 
-// As wrench_adjoint, for the wrench of one world.
+// Like wrench_adjoint, for the wrench of one world.
 static void entry_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n,
                                  int link, num sign, vec c, vec moment, vec of, vec turn, int place)
 {
@@ -40,8 +40,8 @@ static void entry_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL c
   back_one_add3(k, at + LINK_BACK_POSE + 3, FN(neg3)(FN(cross3)(force, turn)));
 }
 
-// Adds the cotangents of an automatic group's friction and stiffness to those of its bodies', whose
-// parameters are `rows` of a world.
+// Adds the cotangents of an automatic group's friction and stiffness to those of its two bodies.
+// `rows` are the parameters of a world.
 static void bodies_adjoint(const back_one *k, GLOBAL const world_sizes *n, GLOBAL const int *group,
                            GLOBAL const real *rows, real friction, real stiffness)
 {
@@ -53,15 +53,15 @@ static void bodies_adjoint(const back_one *k, GLOBAL const world_sizes *n, GLOBA
     const int other = group[side ? GROUP_COLUMN_A : GROUP_COLUMN_B];
     const real ratio = real_max(chi[other], least) / real_max(chi[own], least);
     back_one_add(k, to + own, friction * column_share(n, group, side, rows));
-    if (!(chi[own] < least)) { // what was raised to the least that it may be has no derivative
+    if (!(chi[own] < least)) { // a parameter raised to its minimum has no derivative
       back_one_add(k, to + n->columns + own,
                    R(0.5) * stiffness * lane_first(lane_sqrt(lane_lit(ratio))));
     }
   }
 }
 
-// Takes what contacts ask of a group, back (GROUP_ADJOINT), to its two links and to the parameters
-// of its columns, which are `rows` of a world.
+// Propagates the cotangents of a group, back (GROUP_ADJOINT), to its two links and to the
+// parameters of its columns. `rows` are the parameters of a world.
 static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n,
                           GLOBAL const int *ints, GLOBAL const real *rows, GLOBAL const real *back,
                           int group)
@@ -74,7 +74,7 @@ static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const wo
       const int at = link_adjoint(n, link);
       const num sign = n_lit(side ? R(-1.0) : R(1.0));
       GLOBAL const real *pose = back + (side ? BACK_POSE_B : BACK_POSE_A);
-      // The tree's y is minus the multiplier.
+      // In the tree, y has the opposite sign of the multiplier.
       entry_wrench_adjoint(o, k, n, link, n_neg(sign), c, real3(back + BACK_MULTIPLIER),
                            real3(back + BACK_MULTIPLIER + 3),
                            back_one_get3(k, at + LINK_BACK_TWIST_Y), LINK_BACK_Y);
@@ -100,9 +100,10 @@ static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const wo
   }
 }
 
-// Between world_tree_adjoint_start and world_tree_adjoint one work-item adds, in one world, what
-// contacts ask of links, parameters and mobilities, entry by entry. backs (items, GROUP_ADJOINT) is
-// of items, or, where `dense` is set, of all groups in each world, (worlds, groups, GROUP_ADJOINT).
+// Between world_tree_adjoint_start and world_tree_adjoint, one work-item adds, in one world, the
+// contributions of contacts to links, parameters and mobilities, entry by entry. backs holds items,
+// (items, GROUP_ADJOINT), or, if `dense` is set, all groups of each world, (worlds, groups,
+// GROUP_ADJOINT).
 ADJOINT_KERNEL void world_entries_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                           GLOBAL const real *parameters, int shared,
                                           GLOBAL const real *scratch, GLOBAL const int *items,

@@ -1,24 +1,23 @@
-// Equality constraints: connections, welds, and coordinates that follow each other;
-// docs/dev/cone-formulas.md, section 9. Each has up to six rows that pull both ways, so that its
-// cost is a quadratic of accelerations: it belongs to the mass matrix, as M + J' D J, and the
-// solvers need not iterate on it. All links that an equality joins are in one tree's block
-// (scene/trees.h).
+// Equality constraints: connections, welds, and coupled coordinates; docs/dev/cone-formulas.md,
+// section 9. Each has up to six rows that act in both directions, so its cost is quadratic in the
+// accelerations. It is part of the mass matrix, as M + J' D J, and needs no iterations of the
+// solver. All links that an equality joins are in the block of one tree (scene/trees.h).
 
-// Where a side of an equality is: a point, and how what it holds is turned.
+// The pose of one side of an equality: its point and its orientation.
 typedef struct equality_side {
   vec at;
   FN(quaternion) turn;
 } equality_side;
 
-// One equality in a block of worlds. Its rows J are at at_equality of the worlds' numbers, six of
-// each degree of freedom. r are their residuals, `norm` the length of r, and `impedance` that of
+// One equality in a block of worlds. Its rows J are at at_equality of the worlds' numbers, six per
+// degree of freedom. r are their residuals, `norm` is the length of r, and `impedance` is that of
 // all rows.
 typedef struct equality {
   int kind, rows;
   GLOBAL const int *ints;
   GLOBAL const real *reals;
   mass_tree tree;
-  equality_side sides[2]; // of links
+  equality_side sides[2]; // if it joins links
   num r[6], norm, impedance;
 } equality;
 
@@ -44,22 +43,22 @@ static FN(quaternion) FN(quaternion_conjugate)(FN(quaternion) a)
   return a;
 }
 
-// Returns conj(Q_b) x Q_a, with how the sides of an equality are turned.
+// Returns conj(Q_b) x Q_a, where Q_a and Q_b are the orientations of the sides.
 static FN(quaternion) between_turns(const equality *e, FN(quaternion) x)
 {
   return FN(quaternion_times)(FN(quaternion_conjugate)(e->sides[1].turn),
                               FN(quaternion_times)(x, e->sides[0].turn));
 }
 
-// ---- coordinates: weighted sums of the positions of joints ----
+// ---- coordinates: weighted sums of joint positions ----
 
 static GLOBAL const int *coordinate_ints(GLOBAL const world_sizes *n, GLOBAL const int *ints, int i)
 {
   return ints + n->at_coordinates + COORDINATE_INTS * i;
 }
 
-// Returns the weighted sum of rows (worlds, width), whose number `which` of a member is meant:
-// MEMBER_Q of positions, MEMBER_V of rates.
+// Returns the weighted sum of numbers of rows (worlds, width). `which` selects a member's number:
+// MEMBER_Q for positions, MEMBER_V for rates.
 static num coordinate_sum(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                           GLOBAL const real *reals, int i, GLOBAL const real *rows, int width,
                           int which)
@@ -73,7 +72,7 @@ static num coordinate_sum(const world_block *b, GLOBAL const world_sizes *n, GLO
   return sum;
 }
 
-// Adds x times the weights of a coordinate to `step` apart numbers at `at`.
+// Adds x times the weights of a coordinate to numbers at `at`, which are `step` apart.
 static void coordinate_add(const world_block *b, GLOBAL const world_sizes *n,
                            GLOBAL const int *ints, GLOBAL const real *reals, int i, num x, int at,
                            int step)
@@ -85,7 +84,7 @@ static void coordinate_add(const world_block *b, GLOBAL const world_sizes *n,
   }
 }
 
-// Returns how far the second coordinate of an equality is from where it began.
+// Returns the distance of the second coordinate of an equality from its start value.
 static num equality_other(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                           GLOBAL const real *reals, const equality *e, GLOBAL const real *q)
 {
@@ -93,7 +92,7 @@ static num equality_other(const world_block *b, GLOBAL const world_sizes *n, GLO
                  -e->reals[EQUALITY_START_B]);
 }
 
-// Returns derivative 0, 1 or 2 of the equality's polynomial.
+// Returns derivative 0, 1 or 2 of the equality's polynomial at x.
 static num equality_polynomial(const equality *e, num x, int derivative)
 {
   num sum = n_lit(R(0.0));
@@ -106,7 +105,7 @@ static num equality_polynomial(const equality *e, num x, int derivative)
 
 // ---- rows ----
 
-// Adds the rows of one side: what each degree of freedom that moves its link does to its place.
+// Adds the rows of one side: the motion of its pose per degree of freedom that moves its link.
 static void equality_side_rows(const world_block *b, GLOBAL const world_sizes *n,
                                GLOBAL const int *ints, const equality *e, int side)
 {
@@ -138,8 +137,8 @@ static void equality_residual3(equality *e, int at, vec r)
   e->r[at + 2] = r.z;
 }
 
-// Looks at equality i where links are placed by q: writes its rows to at_equality, of its tree's
-// degrees of freedom, and returns the rest.
+// Evaluates equality i with links placed by q. Writes its rows to at_equality, for the degrees of
+// freedom of its tree, and returns everything else.
 static equality equality_at(const world_block *b, GLOBAL const world_sizes *n,
                             GLOBAL const int *ints, GLOBAL const real *reals, GLOBAL const real *q,
                             int i)
@@ -197,7 +196,7 @@ static num equality_stiffness(const equality *e, int row)
   return FN(row_stiffness)(e->impedance, n_lit(weight));
 }
 
-// Returns what a row makes of rates (worlds, nv): J rates.
+// Returns J rates of a row, for rates (worlds, nv).
 static num equality_rate(const world_block *b, GLOBAL const world_sizes *n, const equality *e,
                          int row, GLOBAL const real *rates)
 {
@@ -209,8 +208,8 @@ static num equality_rate(const world_block *b, GLOBAL const world_sizes *n, cons
   return sum;
 }
 
-// How the link of a side moves: its turn, and its acceleration, in the frame in which the world
-// accelerates by `base`.
+// The motion of the link of a side: its angular velocity, angular acceleration and acceleration, in
+// the frame in which the world accelerates by `base`.
 typedef struct equality_motion {
   vec turn, alpha, along;
 } equality_motion;
@@ -231,8 +230,8 @@ static equality_motion equality_motion_of(const world_block *b, GLOBAL const wor
   return m;
 }
 
-// Returns what rows that turn have between Q_a and Q_b, of the second derivative by time: the
-// angular acceleration, and what turning adds to it.
+// Returns the part between Q_a and Q_b of the second time derivative of rotational rows: the
+// angular accelerations, and the terms in the angular velocities.
 static FN(quaternion) equality_spin(const equality_motion *a, const equality_motion *b)
 {
   const vec off = FN(sub3)(a->turn, b->turn);
@@ -242,8 +241,8 @@ static FN(quaternion) equality_spin(const equality_motion *a, const equality_mot
   return y;
 }
 
-// Writes the accelerations of rows, J a + dJ/dt v, where links have those of at_acceleration.
-// Coordinates have no dJ/dt v of their own (MuJoCo leaves out that of polynomials), and get zeros.
+// Writes the accelerations of rows, J a + dJ/dt v, for the links' accelerations in at_acceleration.
+// Coordinates get zeros: they have no dJ/dt v (MuJoCo omits that of polynomials).
 static void equality_accelerations(const world_block *b, GLOBAL const world_sizes *n,
                                    const equality *e, vec base, num out[6])
 {
@@ -277,9 +276,9 @@ static num equality_reference(const world_block *b, GLOBAL const world_sizes *n,
 
 // ---- the mass matrix with equalities ----
 
-// Writes M + J' D J to at_system, where links are placed by q. Where v is given it adds J' D (ref -
-// dJ/dt v) to the numbers at at_free; at_acceleration is then that of joints that do not
-// accelerate, in the frame in which the world accelerates by `base`.
+// Writes M + J' D J to at_system, with links placed by q. If v is given, it adds J' D (ref - dJ/dt
+// v) to the numbers at at_free. at_acceleration must then be that of zero joint accelerations, in
+// the frame in which the world accelerates by `base`.
 static void equality_system(const world_block *b, GLOBAL const world_sizes *n,
                             GLOBAL const int *ints, GLOBAL const real *reals, GLOBAL const real *q,
                             GLOBAL const real *v, vec base)

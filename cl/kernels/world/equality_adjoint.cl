@@ -1,9 +1,8 @@
-// What equality constraints ask of q and v in the reverse pass of a tree: the gradient of
-// -y . J' lambda at fixed accelerations a, where y is minus the multiplier;
+// The contributions of equality constraints to q and v in the reverse pass of a tree: the gradient
+// of -y . J' lambda at fixed accelerations a, where y is minus the multiplier;
 // docs/dev/cone-formulas.md, section 10.
 
-// The cotangents of an equality's rows: of what they make of y, of a and of v, and of their
-// residuals.
+// The cotangents of an equality's rows: of their products with y, a and v, and of their residuals.
 typedef struct equality_bars {
   lane of[3][6], r[6];
 } equality_bars;
@@ -12,7 +11,7 @@ typedef struct equality_bars {
 #define EQUALITY_OF_A 1
 #define EQUALITY_OF_V 2
 
-// Finds the cotangents, where rows make rates[0], [1] and [2] of y, a and v.
+// Finds the cotangents. rates[0], [1] and [2] are the rows' products with y, a and v.
 static void equality_pull(const equality *e, lane rates[3][6], equality_bars *out)
 {
   GLOBAL const real *soft = e->reals + EQUALITY_SOFT;
@@ -42,7 +41,7 @@ static vec3_r bars_at(const lane bars[6], int at)
   return make_r(bars[at], bars[at + 1], bars[at + 2]);
 }
 
-// Returns Q_b c conj(Q_a), by which the cotangent c of between_turns goes back to its x.
+// Returns Q_b c conj(Q_a), which maps the cotangent c of between_turns to that of its x.
 static quaternion_r between_turns_adjoint(const equality *e, vec3_r c)
 {
   quaternion_r y;
@@ -52,15 +51,15 @@ static quaternion_r between_turns_adjoint(const equality *e, vec3_r c)
                             quaternion_times_r(y, quaternion_conjugate_r(e->sides[0].turn)));
 }
 
-// Returns the torque on a side that the turns of Q_a and Q_b amount to, where what lies between
-// them is x and its cotangent g.
+// Returns the torque on a side from the rotations of Q_a and Q_b. x is the factor between them and
+// g its cotangent.
 static vec3_r between_turns_torque(quaternion_r g, quaternion_r x, lane sign)
 {
   const vec3_r along = sub3_r(scale3_r(g.v, x.w), scale3_r(x.v, g.w));
   return scale3_r(mad3_r(along, sign, cross3_r(g.v, x.v)), lane_lit(R(0.5)));
 }
 
-// Returns the angular velocity of a link under y, or its own.
+// Returns the angular velocity of a link, either under y or its own.
 static vec3_r equality_turn(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                             int link, int which)
 {
@@ -71,14 +70,14 @@ static vec3_r equality_turn(const world_block *b, const world_block *k, GLOBAL c
                                 : pair_first(k, link_adjoint(n, link) + LINK_BACK_TWIST_Y);
 }
 
-// One side in the reverse pass: its link, where the link's numbers are, and what is there.
+// One side in the reverse pass: its link, the offset of the link's numbers, and its sign.
 typedef struct equality_back {
   int link, at;
   lane sign;
-  vec3_r arm, moment; // from the link's origin; the torque that its pose gets
+  vec3_r arm, moment; // from the link's origin; the torque of the link's pose cotangent
 } equality_back;
 
-// Takes the cotangents of rows of twists, under y or of v, to a side's link.
+// Propagates the cotangents of rows' products with y or v to the link of a side.
 static void equality_twists_adjoint(const world_block *b, const world_block *k,
                                     GLOBAL const world_sizes *n, const equality *e,
                                     const equality_bars *bars, int which, equality_back *s)
@@ -101,12 +100,12 @@ static void equality_twists_adjoint(const world_block *b, const world_block *k,
   }
 }
 
-// Takes the cotangents of rows' accelerations to a side's link.
+// Propagates the cotangents of rows' accelerations to the link of a side.
 static void equality_accelerations_adjoint(const world_block *b, const world_block *k,
                                            GLOBAL const world_sizes *n, const equality *e,
                                            const equality_bars *bars, int side, equality_back *s)
 {
-  const vec3_r none = lit3(R(0.0), R(0.0), R(0.0)); // the base drops out of the links' own
+  const vec3_r none = lit3(R(0.0), R(0.0), R(0.0)); // the base is not used here
   const equality_motion sides[2] = {equality_motion_of(b, n, e, 0, none),
                                     equality_motion_of(b, n, e, 1, none)};
   const vec3_r w = sides[side].turn, alpha = sides[side].alpha, arm = s->arm,
@@ -128,7 +127,7 @@ static void equality_accelerations_adjoint(const world_block *b, const world_blo
   }
 }
 
-// Takes the cotangents of an equality of links to the link of a side.
+// Propagates the cotangents of an equality between links to the link of a side.
 static void equality_side_adjoint(const world_block *b, const world_block *k,
                                   GLOBAL const world_sizes *n, const equality *e,
                                   const equality_bars *bars, int side)
@@ -159,8 +158,8 @@ static void equality_side_adjoint(const world_block *b, const world_block *k,
   pair_add(k, s.at + LINK_BACK_POSE, s.moment, point_bar);
 }
 
-// Takes the cotangents to positions and rates of the joints of both coordinates. What the
-// polynomial does to rates depends on where the second one is.
+// Propagates the cotangents to the positions and rates of the joints of both coordinates. The
+// polynomial's effect on rates depends on the position of the second coordinate.
 static void equality_coordinates_adjoint(const world_block *b, const world_block *k,
                                          GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                          GLOBAL const real *reals, const equality *e,
@@ -185,8 +184,8 @@ static void equality_coordinates_adjoint(const world_block *b, const world_block
   }
 }
 
-// Between world_tree_adjoint_start and world_tree_adjoint one work-item adds, in a block of worlds,
-// what equalities ask of links and joints.
+// Between world_tree_adjoint_start and world_tree_adjoint, one work-item adds, in a block of
+// worlds, the contributions of equalities to links and joints.
 ADJOINT_KERNEL void world_equalities_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                              GLOBAL const real *reals, GLOBAL const real *q,
                                              GLOBAL const real *v, GLOBAL const real *acceleration,
@@ -203,7 +202,7 @@ ADJOINT_KERNEL void world_equalities_adjoint(GLOBAL const world_sizes *n, GLOBAL
     const equality e = equality_at(&b, n, ints, reals, q, i);
     lane rates[3][6];
     equality_bars bars;
-    // the start of the pass has left the links' accelerations
+    // the links' accelerations are those of the start of the pass
     equality_accelerations(&b, n, &e, neg3_r(gravity_of(&b, n, parameters, shared)),
                            rates[EQUALITY_OF_A]);
     for (int row = 0; row < e.rows; ++row) {

@@ -1,8 +1,8 @@
 // The forces of equality constraints: docs/dev/cone-formulas.md, section 9.
 
 // One work-item adds, in a block of worlds, the forces J' lambda of equalities at accelerations
-// (worlds, nv) to constraint_force (worlds, nv). Those of worlds that have stopped are 0. Links
-// have the accelerations that world_tree has left.
+// (worlds, nv) to constraint_force (worlds, nv). The forces of stopped worlds are 0. The links'
+// accelerations are those of world_tree.
 KERNEL void world_equality_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                   GLOBAL const real *reals, GLOBAL const real *q,
                                   GLOBAL const real *v, GLOBAL const real *acceleration,

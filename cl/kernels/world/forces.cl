@@ -3,8 +3,8 @@
 
 // ---- inverse dynamics ----
 
-// Writes the force on each link, and the moment about its origin, that its acceleration
-// (at_acceleration) takes.
+// Writes, for each link, the force and the moment about its origin that its acceleration
+// (at_acceleration) requires.
 static void tree_forces(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared)
 {
@@ -25,8 +25,8 @@ static void tree_forces(const world_block *b, GLOBAL const world_sizes *n, GLOBA
   }
 }
 
-// Sums up the links' forces towards the roots. `out` of the worlds' numbers gets the generalised
-// force of each degree of freedom, without armature's.
+// Adds up the links' forces towards the roots. `out`, in the worlds' numbers, gets the generalised
+// force of each degree of freedom, without that of armature.
 static void tree_gather(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         int out)
 {
@@ -65,7 +65,7 @@ static void add_springs(const world_block *b, GLOBAL const world_sizes *n, GLOBA
   }
 }
 
-// Returns x clipped, and sets *within to 0 in each lane where it is not between the ends.
+// Returns x clipped, and sets *within to 0 in each lane in which x is not between the limits.
 static num actuator_clip(num x, real least, real most, lane *within)
 {
   const n_mask low = n_value(x) <= n_plain(least), high = n_value(x) >= n_plain(most);
@@ -73,9 +73,9 @@ static num actuator_clip(num x, real least, real most, lane *within)
   return n_select(low, n_lit(least), n_select(high, n_lit(most), x));
 }
 
-// Returns the force of an actuator before its gear, clipped to its limits, and in *within 1 in each
-// lane where it is between them, else 0: that is its derivative by what it was before. *heard is
-// the same of its control.
+// Returns the force of an actuator before its gear, clipped to its limits. *within is its
+// derivative by the unclipped force: 1 in each lane between the limits, else 0. *heard is the same
+// for the control.
 static num actuator_force(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                           GLOBAL const real *reals, int i, GLOBAL const real *q,
                           GLOBAL const real *v, GLOBAL const real *u, lane *within, lane *heard)
@@ -103,7 +103,7 @@ static num actuator_force(const world_block *b, GLOBAL const world_sizes *n, GLO
   return a[ACTUATOR_LIMITED] ? actuator_clip(f, own[ACTUATOR_LOW], own[ACTUATOR_HIGH], within) : f;
 }
 
-// Adds x, a force on what an actuator moves, to the forces of joints at `out`.
+// Adds x, a force on the actuator's joint or tendon, to the forces of joints at `out`.
 static void actuator_push(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                           GLOBAL const real *reals, int i, num x, int out)
 {
@@ -115,8 +115,8 @@ static void actuator_push(const world_block *b, GLOBAL const world_sizes *n, GLO
   }
 }
 
-// Returns how far a tendon's length is below or above the lengths between which its spring rests,
-// 0 where it rests.
+// Returns how far a tendon's length is below or above the range in which its spring is slack, or 0
+// within that range.
 static num tendon_off(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                       GLOBAL const real *reals, int i, GLOBAL const real *q)
 {
@@ -127,8 +127,8 @@ static num tendon_off(const world_block *b, GLOBAL const world_sizes *n, GLOBAL 
   return n_select(below, low, n_select(above, high, n_lit(R(0.0))));
 }
 
-// Returns the force of a tendon along its length, that of its spring and of its damper. *stiffness
-// is 0 where the spring rests.
+// Returns the force of a tendon's spring and damper along its length. *stiffness is 0 if the spring
+// is slack.
 static num tendon_force(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, int i, GLOBAL const real *q, GLOBAL const real *v,
                         num *stiffness)
@@ -142,7 +142,7 @@ static num tendon_force(const world_block *b, GLOBAL const world_sizes *n, GLOBA
   return n_smad(off, -own[TENDON_STIFFNESS], n_scale(speed, -own[TENDON_DAMPING]));
 }
 
-// Writes the generalised forces of dampers, springs, tendons and actuators to `out` of the worlds'
+// Writes the generalised forces of dampers, springs, tendons and actuators to `out`, in the worlds'
 // numbers.
 static void other_forces(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,

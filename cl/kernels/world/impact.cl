@@ -1,11 +1,12 @@
-// The derivative of impacts within a step: sweep.cl on duals. What has been decided holds: which
-// impacts there are, which features meet, whether they stick or slide; all else is differentiated.
-// A work-item has one world, and each of its lanes another direction of derivative, so that values
-// are the same on all lanes. docs/sweeping.md.
+// The derivative of impacts within a step: sweep.cl on duals. Discrete decisions are constant:
+// which impacts occur, which features meet, whether they stick or slide. Everything else is
+// differentiated. A work-item has one world, and each of its lanes has another direction, so values
+// are equal on all lanes. docs/sweeping.md.
 
-// ---- what bodies do there ----
+// ---- the bodies at an impact ----
 
-// Writes J (3, nv) of the velocity of a group's first link against its second at p, and inv(L) J'.
+// Writes J (3, nv), which maps rates to the velocity of a group's first link relative to its second
+// at p, and inv(L) J'.
 static void impact_jacobian(const impact_world *w, int group, vec p)
 {
   GLOBAL const int *g = w->ints + w->n->at_groups + GROUP_INTS * group;
@@ -51,7 +52,7 @@ static num impact_product(const world_block *b, int i, int k, int count)
   return sum;
 }
 
-// Along the normal and two tangents: the velocity, and what an impulse adds to it.
+// The velocity, and the velocity change per impulse, along the normal and two tangents.
 typedef struct impact_frame {
   vec axis[3];
   num v[3], k[3][3];
@@ -84,7 +85,7 @@ static void impact_set_frame(const impact_world *w, vec n, impact_frame *f)
   }
 }
 
-// As sweep_rub.
+// Like sweep_rub.
 static void impact_rub(const impact_frame *s, num change, num friction, num f[3])
 {
   const num zero = n_lit(R(0.0)), own = n_rcp(s->k[0][0]), plain = n_mul(change, own);
@@ -124,7 +125,7 @@ static void impact_rub(const impact_frame *s, num change, num friction, num f[3]
   }
 }
 
-// As sweep_impulse, in the world's axes.
+// Like sweep_impulse, in the world's axes.
 static vec impact_impulse(const impact_frame *s, num friction, real restitution)
 {
   const num zero = n_lit(R(0.0)), change = n_scale(s->v[0], -(R(1.0) + restitution));
@@ -173,7 +174,7 @@ static void impact_push(const impact_world *w, vec p)
 
 // ---- an impact ----
 
-// Finds the velocity after an impact at a time; p is where it acts. `mu` is the pair's friction.
+// Finds the velocity after an impact at `time`, with the impulse acting at p. `mu` is the friction.
 static void impact_bounce(const impact_world *w, int group, const impact_touch *t, vec p, num time,
                           num mu)
 {
@@ -193,7 +194,7 @@ static void impact_bounce(const impact_world *w, int group, const impact_touch *
   impact_push(w, impact_impulse(&f, of[GROUP_FLAT] > R(0.0) ? n_lit(R(0.0)) : mu, bounces));
 }
 
-// Takes the tangents of what an impact acts on to those of what it leaves.
+// Propagates the tangents of the state before an impact to those of the state after it.
 static void impact_pass(const impact_world *w, GLOBAL const real *kept, GLOBAL const int *ints,
                         num mu)
 {
@@ -240,7 +241,7 @@ static GLOBAL const real *impact_own_parameters(GLOBAL const world_sizes *n,
   return shared ? parameters : ROW(parameters, world, PARAMETERS(n->links, n->columns));
 }
 
-// Where a world's parameters are: rows of scenes with springs have their own friction.
+// The parameters of a world. Rows of scenes with springs have their own friction.
 typedef struct impact_parameters {
   GLOBAL const real *own, *reals, *springs;
   int given, world;
@@ -267,7 +268,7 @@ static real impact_friction(GLOBAL const world_sizes *n, const impact_parameters
                          : column_friction(n, group, p->own);
 }
 
-// Returns the reals of an impact that is kept.
+// Returns the reals of a recorded impact.
 static GLOBAL const real *impact_kept(GLOBAL const world_sizes *n, GLOBAL const real *kept,
                                       int world, int event)
 {
@@ -302,13 +303,13 @@ static void impact_put_control(const impact_world *w, GLOBAL const real *u, int 
   row_put(&w->tree, w->controls, w->n->nu, k, n_with_part(n_lit(u[k]), 1, slope));
 }
 
-// One work-item takes LANES tangents of one world through its impacts: columns, from `first` on, of
-// out (worlds, .., columns), whose rows are by q and by v, are those of where the step would lead
-// and of the velocity, in whose place come those of the step's end. `before` (worlds, before_width)
-// has a tangent of the step's beginning, controls and parameters; where `unit` is set, each
-// column's is that of the unit matrix instead. u (worlds, nu) are controls. `out_width` is how many
-// numbers a world's row of `out` has. Arrays that are not named here are those of
-// world_sweep_impulse and of world_sweep_least.
+// One work-item propagates LANES tangents of one world through its impacts. It updates columns,
+// starting at `first`, of out (worlds, .., columns), whose rows are by q and by v. The input
+// tangents are those of the step's planned end and of the velocity; the output tangents are those
+// of the actual end. `before` (worlds, before_width) is a tangent of the step's beginning, controls
+// and parameters; if `unit` is set, each column uses that of the unit matrix instead. u (worlds,
+// nu) are controls. `out_width` is the length of a world's row of `out`. All other arrays are those
+// of world_sweep_impulse and of world_sweep_least.
 ADJOINT_KERNEL void world_impact_tangents(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *bodies, GLOBAL const real *u, GLOBAL const real *parameters, int shared,
@@ -362,9 +363,9 @@ ADJOINT_KERNEL void world_impact_tangents(
   }
 }
 
-// One work-item begins the way back through one world's impacts. state (worlds, 2 nv) has the
-// cotangents of the step's end; bars (worlds, SWEEP_SEED + SWEEP_SEEDS) get those of what the last
-// impact leaves, and slopes (worlds, SWEEP_SLOPES_OF) zeros.
+// One work-item starts the reverse pass through one world's impacts. state (worlds, 2 nv) holds the
+// cotangents of the step's end. bars (worlds, SWEEP_SEED + SWEEP_SEEDS) gets those of the state
+// after the last impact, and slopes (worlds, SWEEP_SLOPES_OF) gets zeros.
 ADJOINT_KERNEL void world_impact_start(GLOBAL const world_sizes *n, GLOBAL const real *state,
                                        GLOBAL real *bars, GLOBAL real *slopes, int worlds)
 {
@@ -382,8 +383,8 @@ ADJOINT_KERNEL void world_impact_start(GLOBAL const world_sizes *n, GLOBAL const
   }
 }
 
-// Fills seeds with LANES directions from `first` on: of what the impact acts on, then mass scales,
-// then controls of moved links, then friction, whose part of each direction is returned.
+// Fills seeds with LANES directions, starting at `first`: of the state before the impact, then mass
+// scales, then controls of moved links, then friction. Returns the friction with its derivatives.
 static num impact_put_directions(const impact_world *w, const impact_parameters *p,
                                  GLOBAL const real *u, int first, GLOBAL const int *group)
 {
@@ -408,9 +409,10 @@ static num impact_put_directions(const impact_world *w, const impact_parameters 
   return n_with_part(n_lit(impact_friction(w->n, p, group)), 1, lane_load(slope));
 }
 
-// One work-item finds what LANES directions, from `first` on, of what an impact of one world acts
-// on and of its parameters do to what it leaves, times the cotangents of that, the first SWEEP_SEED
-// of bars: behind these.
+// One work-item multiplies the derivatives of the state after an impact of one world, along LANES
+// directions starting at `first`, by the cotangents of that state, the first SWEEP_SEED of bars.
+// The directions are those of the state before the impact and of parameters. The products are
+// written behind the cotangents.
 ADJOINT_KERNEL void world_impact_cotangents(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                             GLOBAL const real *reals, GLOBAL const real *bodies,
                                             GLOBAL const real *u, GLOBAL const real *parameters,
@@ -443,10 +445,10 @@ ADJOINT_KERNEL void world_impact_cotangents(GLOBAL const world_sizes *n, GLOBAL 
   }
 }
 
-// One work-item goes back to before an impact of one world: its cotangents take the place of those
-// after it, and those of parameters are added to slopes. Before the first impact, 0, `state` gets
-// those of where the step would lead and of the velocity; those of where it begins stay in bars,
-// the first nv.
+// One work-item goes back across one impact of one world: its cotangents before the impact replace
+// those after it, and those of parameters are added to slopes. Before the first impact (0), `state`
+// gets the cotangents of the step's planned end and of the velocity. Those of the step's beginning
+// remain in the first nv numbers of bars.
 ADJOINT_KERNEL void world_impact_back(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *parameters, int shared,
                                       GLOBAL const int *kept_ints, GLOBAL const int *status,

@@ -1,12 +1,12 @@
-// Impacts on duals: one world at work, the bodies of a group over a step, which features meet, and
-// when and where they do.
+// Impacts on duals: the state of one world, the bodies of a group over a step, which features meet,
+// and when and where they meet.
 
-// as CCD_GRAZING: of the speed. What closes slower has a time that changes without bound
+// like CCD_GRAZING, relative to the speed: slower approaches have unbounded time derivatives
 #define IMPACT_GRAZING R(1e-6)
 
-// One world at work: its tree, its vectors (v at 0, J at nv, inv(L) J' at 4 nv, memory at 7 nv),
-// rows of LANES of where the rest of the step begins, where it leads and where bodies meet, rows of
-// parameters and of controls, and tangents (SWEEP_SEED, LANES).
+// The state of one world: its tree, its vectors (v at 0, J at nv, inv(L) J' at 4 nv, scratch at 7
+// nv), rows of LANES positions at the start of the rest of the step, at its planned end and at the
+// impact, rows of parameters and of controls, and tangents (SWEEP_SEED, LANES).
 typedef struct impact_world {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
@@ -58,7 +58,7 @@ static void impact_keep(const impact_world *w, int i, num x)
   lane_store(n_get_part(x, 1), w->seeds + i * LANES);
 }
 
-// Writes positions with the tangents from `at` on to rows.
+// Writes positions, with the tangents that begin at `at`, to rows.
 static void impact_put_positions(const impact_world *w, GLOBAL const real *values, int at,
                                  GLOBAL real *rows)
 {
@@ -71,7 +71,7 @@ static void impact_put_positions(const impact_world *w, GLOBAL const real *value
   joints_moved(&w->tree, w->n, w->ints, rows, rows);
 }
 
-// Takes the tangents of positions out of rows, to `at`.
+// Extracts the tangents of positions from rows and writes them to `at`.
 static void impact_keep_positions(const impact_world *w, GLOBAL const real *rows, int at)
 {
   const int nq = w->n->nq;
@@ -95,17 +95,18 @@ static void impact_keep_positions(const impact_world *w, GLOBAL const real *rows
   }
 }
 
-// ---- how a body goes ----
+// ---- the motion of a body ----
 
-// Its joint's place at both ends, the whole turn between them; at the beginning the turns of its
-// link and of itself, and how far it is from its joint.
+// The motion of a body: its joint's position at both ends and the total rotation between them; at
+// the beginning the vector from its joint to the body and the orientations of its link and of
+// itself.
 typedef struct impact_body {
   vec from, to, turn, arm;
   FN(quaternion) link, turned;
   real radius;
 } impact_body;
 
-// Returns where a link is; link -1 is the world.
+// Returns the position of a link, and its orientation in *turned. Link -1 is the world.
 static vec impact_place(const impact_world *w, int link, FN(quaternion) *turned)
 {
   const vec none = lit3(R(0.0), R(0.0), R(0.0));
@@ -157,13 +158,13 @@ static void impact_set_bodies(const impact_world *w, int group, impact_body body
   }
 }
 
-// Returns where a body's joint is at a time.
+// Returns the position of a body's joint at a time.
 static vec impact_middle(const impact_body *b, num time)
 {
   return FN(mad3)(FN(sub3)(b->to, b->from), time, b->from);
 }
 
-// Returns where a body's point x is at a time.
+// Returns the position of a body's point x at a time.
 static vec impact_point(const impact_body *b, vec x, num time)
 {
   const FN(quaternion) more = FN(quaternion_exp)(FN(scale3)(b->turn, time));
@@ -171,7 +172,7 @@ static vec impact_point(const impact_body *b, vec x, num time)
   return FN(add3)(impact_middle(b, time), FN(quaternion_rotate)(more, arm));
 }
 
-// Returns how fast what a body has at p at a time goes there.
+// Returns the velocity of a body's material point at p at a time.
 static vec impact_speed(const impact_body *b, vec p, num time)
 {
   return FN(add3)(FN(sub3)(b->to, b->from),
@@ -184,7 +185,7 @@ static num impact_closing(const impact_body body[2], const vec p[2], vec n, num 
                   FN(sub3)(impact_speed(&body[1], p[1], time), impact_speed(&body[0], p[0], time)));
 }
 
-// ---- where features meet ----
+// ---- contact of features ----
 
 static vec3_r impact_value(vec a)
 {
@@ -201,11 +202,11 @@ static vec impact_unit(vec a)
   return FN(scale3)(a, n_rcp(n_sqrt(FN(dot3)(a, a))));
 }
 
-// The nearest points of two features: inside of both, or a corner and the edge from corner a to b,
-// or where a and b are the same a corner and a corner.
+// The nearest points of two features. They are inside both features, or they are a corner and a
+// point of the edge from corner a to b. If a and b are equal, they are two corners.
 typedef struct impact_choice {
   int inside, point, a, b;
-  real square; // of their distance
+  real square; // squared distance
 } impact_choice;
 
 static void impact_try_edge(const vec3_r x[4], int point, int a, int b, impact_choice *best)
@@ -296,7 +297,7 @@ static void impact_touch_edge(const vec x[4], int before, const impact_choice *c
   *n = impact_unit(FN(sub3)(p[0], p[1]));
 }
 
-// Sets *t to where the features meet at a time: `x` are their corners in the meshes' own axes.
+// Sets *t to the contact of the features at a time. `x` are their corners in the meshes' own axes.
 static void impact_touch_at(const impact_body body[2], GLOBAL const real *x, int kind, num time,
                             impact_touch *t)
 {
@@ -316,8 +317,8 @@ static void impact_touch_at(const impact_body body[2], GLOBAL const real *x, int
   t->n = FN(scale3)(t->n, n_lit(turned ? R(-1.0) : R(1.0)));
 }
 
-// Returns the time of impact with its derivative: the nearest points stay as far from each other as
-// they are, and how they move along their features does not count.
+// Returns the time of impact with its derivative. The derivative keeps the distance of the nearest
+// points constant. Their motion along the features does not matter.
 static num impact_time(const impact_body body[2], const impact_touch *t, real toi)
 {
   const num time = n_lit(toi);
@@ -331,7 +332,7 @@ static num impact_time(const impact_body body[2], const impact_touch *t, real to
   return closing > IMPACT_GRAZING * speed ? n_with_part(time, 1, dot3_r(n, slope) / closing) : time;
 }
 
-// Returns where the impulse acts: between the nearest points, or in the middle of the patch.
+// Returns the point of the impulse: between the nearest points, or in the middle of the patch.
 static vec impact_acts_at(const impact_body body[2], const impact_touch *t, num time,
                           GLOBAL const real *kept, GLOBAL const int *ints)
 {
@@ -345,7 +346,7 @@ static vec impact_acts_at(const impact_body body[2], const impact_touch *t, num 
   return FN(add3)(p, FN(mad3)(t->n, n_neg(FN(dot3)(t->n, off)), off));
 }
 
-// Returns the length of a, whose derivative at 0 counts as 0.
+// Returns the length of a. Its derivative at 0 counts as 0.
 static num impact_length(vec a)
 {
   const num square = FN(dot3)(a, a);
@@ -358,7 +359,7 @@ static int impact_above(num a, num b)
   return lane_first(n_value(a)) > lane_first(n_value(b));
 }
 
-// Returns the share of the way at which bodies are stopped.
+// Returns the share of the motion after which the bodies are stopped.
 static num impact_stop(const impact_body body[2], const impact_touch *t, num time, real apart)
 {
   const num closing = impact_closing(body, t->p, t->n, time), zero = n_lit(R(0.0));

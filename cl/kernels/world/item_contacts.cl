@@ -1,26 +1,25 @@
-// The contacts of items: how many are active, where they are in the pool of a chunk's contacts, and
-// the rows that are made of them there; the entries of a world.
+// The contacts of items: the number of active ones, their offsets in the pool of a chunk's
+// contacts, and their rows in that pool; also the entries of a world.
 
-// Returns how many contacts of a segment of row `row` of a wave there are to look at.
+// Returns the number of contacts to check in a segment of row `row` of a wave.
 static int segment_count(GLOBAL const int *list, const contact_layout *layout, int row)
 {
   return layout->count >= 0 ? layout->count : ROW(list, row, layout->list_row)[layout->list_at];
 }
 
-// Returns where the places of a segment's contacts are listed, NO_ORDER where they are there in
-// order.
+// Returns the list of places of a segment's contacts, or NO_ORDER if the contacts are in order.
 static GLOBAL const int *segment_places(GLOBAL const int *list, const contact_layout *layout)
 {
   return layout->count >= 0 && layout->place_at >= 0 ? list + layout->place_at : NO_ORDER;
 }
 
-// An activity that is not a number counts, so that it shows.
+// A NaN activity counts, so that it shows in the results.
 static int counts_as_contact(real activity, real least)
 {
   return !(activity <= least);
 }
 
-// Returns how many contacts of a segment of row `row` of a wave are active.
+// Returns the number of active contacts in a segment of row `row` of a wave.
 static int contacts_of_segment(GLOBAL const real *as, GLOBAL const int *list, contact_layout layout,
                                int row, real least)
 {
@@ -35,11 +34,11 @@ static int contacts_of_segment(GLOBAL const real *as, GLOBAL const int *list, co
   return some;
 }
 
-// One work-item counts the contacts of one of `count` items from `first` on, whose activities are
-// above `least`, and writes the item's marks and how much room it takes. The activities of each
-// segment lie in a row of a1 to a4, and the contacts' places in a list, as its layout says; places
-// are the same in each row, and where none are listed contacts are there in order. What is beyond a
-// capacity sets WORLD_OVERFLOW.
+// One work-item counts the contacts with an activity above `least` of one of `count` items,
+// starting at `first`, and writes the item's marks and its size in the pool. The activities of each
+// segment are in a row of a1 to a4, and the contacts' places are in a list, as its layout
+// specifies. The places are the same in each row; without a list the contacts are in order.
+// Exceeding a capacity sets WORLD_OVERFLOW.
 MERGED
 KERNEL void world_contact_counts(GLOBAL const world_sizes *n, GLOBAL int *items, int first,
                                  GLOBAL const real *a1, GLOBAL const int *list1,
@@ -65,25 +64,24 @@ KERNEL void world_contact_counts(GLOBAL const world_sizes *n, GLOBAL int *items,
     end += some[k];
     if (n->capacity && end > n->capacity) {
       end = n->capacity;
-      status[item[ITEM_WORLD]] |= WORLD_OVERFLOW; // items of one world may come here side by
-                                                  // side, and then write the same
+      status[item[ITEM_WORLD]] |= WORLD_OVERFLOW; // items of one world write the same value
     }
   }
   item[ITEM_END] = end;
   item[ITEM_PLANE] = (end + LANES - 1) / LANES * LANES;
 }
 
-// What contacts say of how deep the bodies of one item lie in each other: the least distance of
-// those that count, the least that is surely no deeper than the bodies are, and the least of any.
+// The depths that the contacts of one item indicate: the least distance of counting contacts, the
+// least distance that is surely no deeper than the bodies, and the least of any contact.
 typedef struct said_depths {
   real counted, least, shown;
 } said_depths;
 
-// activity of a contact that counts: at touch, of an edge that is found from both sides
+// lower bound for counting contacts: the activity at touch of an edge that is found from both sides
 #define COUNTS_AT R(0.25)
 
-// Adds the contacts of a segment of row `row` of a wave. Depths of those that do not count are
-// taken times `share` (manifold/reduce.cl), and left out where that is 0.
+// Adds the contacts of a segment of row `row` of a wave. Depths of contacts that do not count are
+// multiplied by `share` (manifold/reduce.cl), and omitted if it is 0.
 static void add_depths(said_depths *s, GLOBAL const real *ds, GLOBAL const real *as,
                        GLOBAL const int *list, contact_layout layout, int row, real share)
 {
@@ -101,9 +99,9 @@ static void add_depths(said_depths *s, GLOBAL const real *ds, GLOBAL const real 
   }
 }
 
-// One work-item adds WORLD_DEEP to the status of the world of one of `count` items from `first` on,
-// where contacts that count have less than half of the depth, which is more than `depth`. middles
-// is (count, 2); share1 and share2 are those of either body's edges.
+// One work-item sets WORLD_DEEP in the status of the world of one of `count` items, starting at
+// `first`, if the bodies are deeper than `depth` and the counting contacts have less than half of
+// their depth. middles is (count, 2). share1 and share2 are those of either body's edges.
 MERGED
 KERNEL void world_deep(GLOBAL const int *items, int first, GLOBAL const real *middles,
                        GLOBAL const real *d1, GLOBAL const real *a1, GLOBAL const int *list1,
@@ -127,19 +125,20 @@ KERNEL void world_deep(GLOBAL const int *items, int first, GLOBAL const real *mi
   add_depths(&s, d4, a4, list4, layout4, row, share2);
   GLOBAL int *of = status + ROW(items, first + row, ITEM_INTS)[ITEM_WORLD];
   if (!(*of & WORLD_STOPPED) && s.shown < -depth && s.counted > R(0.5) * s.least) {
-    *of |= WORLD_DEEP; // items of one world write the same
+    *of |= WORLD_DEEP; // items of one world write the same value
   }
 }
 
 #define INT_MOST 2147483647
 
-// Adds up counts. What is more than an int holds is more than any device has room for.
+// Adds counts with saturation. No device has room for more than an int can count.
 static int add_up(int a, int b)
 {
   return a > INT_MOST - b ? INT_MOST : a + b;
 }
 
-// One work-item adds up the room of ITEM_BLOCK of `count` items from `first` on, sums (blocks).
+// One work-item adds up the pool sizes of ITEM_BLOCK of `count` items, starting at `first`: sums
+// (blocks).
 KERNEL void world_contact_sums(GLOBAL const int *items, int first, GLOBAL int *sums, int blocks,
                                int count)
 {
@@ -154,9 +153,9 @@ KERNEL void world_contact_sums(GLOBAL const int *items, int first, GLOBAL int *s
   sums[block] = sum;
 }
 
-// One work-item says where in the pool the contacts of ITEM_BLOCK of `count` items from `first` on
-// begin. Earlier waves have taken totals[wave] contacts of it, and totals[wave + 1] tells the next
-// one.
+// One work-item writes the pool offsets of the contacts of ITEM_BLOCK of `count` items, starting at
+// `first`. Earlier waves have used totals[wave] contacts of the pool. totals[wave + 1] is the value
+// for the next wave.
 KERNEL void world_contact_at(GLOBAL int *items, int first, GLOBAL const int *sums, int blocks,
                              GLOBAL int *totals, int wave, int count)
 {
@@ -179,7 +178,7 @@ KERNEL void world_contact_at(GLOBAL int *items, int first, GLOBAL const int *sum
 }
 
 // Lists the contacts of a segment of row `row` of a wave that world_contact_counts has counted:
-// writes their places in the segment to places, from number `begin` up to `end`.
+// writes their places in the segment to `to`, from number `begin` up to `end`.
 static void list_places(GLOBAL const real *as, GLOBAL const int *list, const contact_layout *layout,
                         int row, real least, int begin, int end, GLOBAL int *to)
 {
@@ -194,11 +193,11 @@ static void list_places(GLOBAL const real *as, GLOBAL const int *list, const con
   }
 }
 
-// One work-item writes, of one of `count` items from `first_item` on, the contacts that
-// world_contact_counts has counted, segment by segment and in their order, with lanes over
-// contacts: to `contacts`, the pool, and for each its place in its segment to contact_places. An
-// item for which the pool, of `room` contacts, is too short is left out. The contacts' p, d, n and
-// activity lie in the item's rows of p1 to a4, and their places in lists, as layouts say.
+// One work-item writes the contacts that world_contact_counts has counted, for one of `count`
+// items, starting at `first_item`, segment by segment and in order, with one contact per lane. They
+// go to the pool `contacts`, and each one's place in its segment to contact_places. An item that
+// does not fit into the pool of `room` contacts is skipped. The contacts' p, d, n and activity are
+// in the item's rows of p1 to a4, and their places in lists, as the layouts specify.
 MERGED
 KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                            GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
@@ -235,7 +234,7 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   const world_one o = one_at(scratch, n, world);
   const world_group g = group_of(&o, n, ints, reals, parameters, world, shared, item[ITEM_GROUP]);
   const contact_target to = {contacts + (size_t)CONTACT_PLANES * at, item[ITEM_PLANE]};
-  for (int first = 0; first < end; first += LANES) { // planes are filled up to whole lanes
+  for (int first = 0; first < end; first += LANES) { // planes are padded to whole lanes
     num x[SOURCE_NUMBERS], side;
     gather_contacts(s, mark, places, first, end, x, &side);
     const contact_row r = contact_row_of(&o, n, reals, &g, FN(make)(x[0], x[1], x[2]), x[3],
@@ -244,11 +243,11 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   }
 }
 
-// One work-item writes, of one of `count` items from `first_item` on, the slots of a segment's
-// contacts to slots, which lie as the pool's contacts, of the places that world_contacts has left.
-// The first slot of the segment is `offset`, behind the group's own first slot unless contacts are
-// `given`. A contact's slot is that plus its place, or, where `listed` is set, plus list[1 +
-// place], or, where `ordered` is set as well, plus order[list[1 + place]].
+// One work-item writes the slots of one segment's contacts, for one of `count` items, starting at
+// `first_item`, to slots, in the order of the pool. It reads the places written by world_contacts.
+// The segment's first slot is `offset`, plus the group's own first slot unless contacts are
+// `given`. A contact's slot is that plus its place. With `listed`, list[1 + place] replaces the
+// place. If `ordered` is also set, order[list[1 + place]] replaces it.
 MERGED
 KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const int *items, int first_item, int segment,
@@ -274,10 +273,10 @@ KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   }
 }
 
-// One work-item lists the entries of one world: to `list` their items, from the world's first place
-// there on, and to entries (worlds, ENTRIES_INTS) where these begin and how many they are. counts
-// and firsts are (kinds + 1, worlds). Where `most` is not 0 a world keeps its first contacts alone,
-// so many, and WORLD_OVERFLOW is set where there are more.
+// One work-item lists the entries of one world. It writes their items to `list`, starting at the
+// world's first place, and their first place and number to entries (worlds, ENTRIES_INTS). counts
+// and firsts are (kinds + 1, worlds). If `most` is not 0, a world retains only its first `most`
+// contacts, and WORLD_OVERFLOW is set if there are more.
 KERNEL void world_entries(GLOBAL const int *counts, GLOBAL const int *firsts, int kinds, int most,
                           GLOBAL int *items, GLOBAL int *list, GLOBAL int *entries,
                           GLOBAL int *status, int worlds)

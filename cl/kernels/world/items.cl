@@ -1,22 +1,22 @@
-// Items, a world and a pair of links that may touch, kind by kind and world by world, and the poses
-// of their bodies.
+// Items, ordered by kind and world, and the poses of their bodies. An item is a world and a pair of
+// links that may touch.
 
 static GLOBAL int *item_at(GLOBAL int *items, int i)
 {
   return ROW(items, i, ITEM_INTS);
 }
 
-// Says what an item is of; where its contacts are comes when they have been counted.
+// Sets the world and group of an item. Its contacts are set after they have been counted.
 static void start_item(GLOBAL int *item, int world, int group)
 {
   item[ITEM_WORLD] = world;
   item[ITEM_GROUP] = group;
 }
 
-// Where all groups of a kind are kept, one work-item writes its items in one world. A kind has
-// `members` groups, which `order` lists from `at` on. Of all `kinds` it makes counts and firsts
-// (kinds + 1, worlds), how many items a world has and which is its first one; the last row of these
-// is of where entries begin.
+// If all groups of a kind are retained, one work-item writes the kind's items in one world. A kind
+// has `members` groups, which `order` lists from `at` on. For each of `kinds`, counts and firsts
+// (kinds + 1, worlds) get a world's number of items and the first one. The last row of firsts is
+// for entries.
 KERNEL void world_items(GLOBAL const int *order, int at, int members, int kind, int kinds, int all,
                         GLOBAL int *counts, GLOBAL int *firsts, GLOBAL int *items, int worlds)
 {
@@ -33,8 +33,8 @@ KERNEL void world_items(GLOBAL const int *order, int at, int members, int kind, 
   }
 }
 
-// The link of a side of a group, and where that body's position and quaternion on it are in
-// `bodies`.
+// These functions return the link of one side of a group, and its body's position and quaternion on
+// that link in `bodies`.
 static int item_link(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group, int side)
 {
   return (ints + n->at_groups + GROUP_INTS * group)[side ? GROUP_B : GROUP_A];
@@ -73,8 +73,8 @@ static void put_item_pose(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   put_part(to + 4, q.v);
 }
 
-// One work-item finds the poses of both bodies of one of `count` items from `first` on, poses1 and
-// poses2 (count, 7). Of each group `bodies` has two poses on the links.
+// One work-item finds the poses of both bodies of one of `count` items, starting at `first`: poses1
+// and poses2 (count, 7). `bodies` has two poses on links per group.
 MERGED
 KERNEL void world_item_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                              GLOBAL const real *scratch, GLOBAL const real *bodies,

@@ -1,8 +1,8 @@
-// Where joints are when they have moved, and how far apart positions are, in the joints' own
-// coordinates: those of a rotation are its exponential's.
+// Moved joint positions, and differences of positions, in the joints' tangent coordinates: a
+// rotation has those of its exponential map.
 
-// Writes q (+) factor d for the joint of link l, to out (worlds, nq); d begins at `d` of the
-// worlds' numbers.
+// Writes q (+) factor d for the joint of link l to out (worlds, nq). d begins at `d` of the worlds'
+// numbers.
 static void joint_moved(const world_block *b, GLOBAL const world_sizes *n, const tree_link *l,
                         GLOBAL const real *q, int d, real factor, GLOBAL real *out)
 {
@@ -23,7 +23,7 @@ static void joint_moved(const world_block *b, GLOBAL const world_sizes *n, const
   }
 }
 
-// Writes a share of the way from q to next_q (worlds, nq) to at_free.
+// Writes `share` times the difference from q to next_q (worlds, nq) to at_free.
 static void joints_share(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *q, GLOBAL const real *next_q, num share)
 {

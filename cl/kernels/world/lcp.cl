@@ -1,26 +1,26 @@
-// Hard contacts, joints' limits and friction losses as a boxed problem in the velocities at a
-// step's end, and what its answer does: docs/dev/lcp-formulas.md, section 1. One work-item has one
+// Hard contacts, joint limits and friction losses as a boxed problem in the velocities at a step's
+// end, and the effect of its answer: docs/dev/lcp-formulas.md, section 1. One work-item has one
 // world.
 
 #if REAL_DOUBLE
-#define HARD_SLIP R(1e-6) // a guess takes a speed below this share of the largest one for none
+#define HARD_SLIP R(1e-6) // a guess treats speeds below this share of the largest one as 0
 #else
 #define HARD_SLIP R(1e-4)
 #endif
 
-// of a distance at rest, as a share of the place it is found at
+// of a distance at rest, relative to the size of its coordinates
 #define HARD_ROUNDING (R(16.0) * REAL_EPSILON)
-#define HARD_TURNED R(1e-5) // m/s; a contact that slides slower has no direction of sliding
-#define HARD_TAKEN R(0.5)   // what holds takes away at least this share of the speed without it
+#define HARD_TURNED R(1e-5) // m/s; slower contacts have no direction of sliding
+#define HARD_TAKEN R(0.5)   // a holding row removes at least this share of its speed
 
-// What a work-item has of its world's problem: J (m, nv) and Y (m, nv), whose row i is inv(M) times
-// J's; for each row the derivative of its target by its distance, and its restitution where it
+// A work-item's data of its world's problem: J (m, nv) and Y (m, nv), whose row i is inv(M) times
+// J's; for each row the derivative of its target by its distance, and its restitution if it
 // bounces, else 0; a vector of nv, the velocity at the step's end without contacts; and for each
-// friction row of a contact its parts along the contact's t1 and t2.
+// friction row of a contact its components along the contact's t1 and t2.
 typedef struct hard {
   newton s;
-  int m, most;  // how many rows there are, and for how many there is room
-  int tangents; // friction rows of a contact, behind the row of its normal
+  int m, most;  // the number of rows, and its maximum
+  int tangents; // friction rows of a contact, which follow the row of its normal
   GLOBAL int *chosen, *parents;
   GLOBAL real *J, *Y, *slope, *bounce, *vector, *along;
 } hard;
@@ -45,7 +45,7 @@ static hard hard_of(const newton *s, GLOBAL real *numbers, GLOBAL int *chosen, G
   return h;
 }
 
-// Returns the place in the scene's table of rows of row i behind those of contacts.
+// Returns the index, in the scene's table of rows, of row i after those of contacts.
 static int hard_table_row(const hard *h, int i)
 {
   return h->chosen[HARD_CHOSEN + 2 * h->s.n->hard + i];
@@ -68,9 +68,9 @@ static hard_choice hard_choice_of(const newton *s, GLOBAL const int *slots, GLOB
   return c;
 }
 
-// ---- the mass matrix' factor ----
+// ---- the factor of the mass matrix ----
 
-// Copies M's factor to where Newton's method has M.
+// Copies M's factor to the place of M in Newton's method.
 static void hard_factor(const newton *s)
 {
   for (int tree = 0; tree < s->n->trees; ++tree) {
@@ -105,8 +105,8 @@ static void hard_solve(const newton *s, GLOBAL real *x)
 
 // ---- rows ----
 
-// Writes two tangents of a unit normal (docs/dev/lcp-formulas.md, section 5): those that the
-// shortest turn from the nearer pole to n makes of x and y. They jump only where n_z = -0.55.
+// Writes two tangents of a unit normal (docs/dev/lcp-formulas.md, section 5): x and y rotated by
+// the shortest rotation from the nearer pole to n. They jump only at n_z = -0.55.
 static void hard_tangents(vec3_r n, vec3_r *t1, vec3_r *t2)
 {
   const lane one = lane_lit(R(1.0));
@@ -128,9 +128,9 @@ CONSTANT real hard_cosines[9] = {
   R(0.0),
 };
 
-// Writes the part of friction row i along s and across it, where s is the direction of sliding.
-// Two rows are t1 and t2. The directions of more rows are evenly spaced over half a turn, so that s
-// is between two of them: a corner of the polygon that they bound.
+// Writes the components of friction row i along s and across it, where s is the direction of
+// sliding. Two rows are t1 and t2. More rows have directions evenly spaced over half a turn, with s
+// between two of them: a corner of the polygon that they bound.
 static void hard_direction(int tangents, int i, real along[2])
 {
   const int at = tangents == 2 ? 8 * i : (16 * i + 8) / tangents;
@@ -139,19 +139,19 @@ static void hard_direction(int tangents, int i, real along[2])
 }
 
 // The share of mu f_n that each friction row may have. Two rows bound a square around the circle of
-// mu f_n. More rows bound a regular polygon of twice as many sides, whose corners lie on it.
+// mu f_n. More rows bound a regular polygon with twice as many sides, inscribed in the circle.
 static real hard_share(int tangents)
 {
   return tangents == 2 ? R(1.0) : hard_cosines[8 - 8 / tangents];
 }
 
-// Returns where the rows of chosen contact k begin: its normal, then its tangents.
+// Returns the first row of chosen contact k: its normal, followed by its tangents.
 static int hard_row_of(int tangents, int k)
 {
   return (1 + tangents) * k;
 }
 
-// Adds up what the rows of one contact have, `of`, along (n, t1, t2). The rows' parts are `along`.
+// Adds up numbers `of` of one contact's rows along (n, t1, t2). `along` are the rows' components.
 static void hard_along_frame(int tangents, GLOBAL const real *of, GLOBAL const real *along,
                              real out[3])
 {
@@ -163,7 +163,8 @@ static void hard_along_frame(int tangents, GLOBAL const real *of, GLOBAL const r
   }
 }
 
-// Writes the impulse of a world's chosen contact k along its (n, t1, t2), of f (worlds, hard_rows).
+// Writes the impulse of a world's chosen contact k along its (n, t1, t2), from f (worlds,
+// hard_rows).
 static void hard_contact_along(GLOBAL const world_sizes *n, GLOBAL const real *numbers,
                                GLOBAL const real *f, int world, int k, real out[3])
 {
@@ -172,8 +173,8 @@ static void hard_contact_along(GLOBAL const world_sizes *n, GLOBAL const real *n
                    ROW(numbers, world, HARD_REALS(m, n->nv)) + HARD_ALONG(m, n->nv) + 2 * row, out);
 }
 
-// Where chosen contact k lies: its item and its place there, its numbers, `plane` apart, and the
-// side that owns its point, 1 for body 1 and -1 for body 2.
+// The location of chosen contact k: its item and its place there, its numbers, which are `plane`
+// apart, and the side that owns its point, 1 for body 1 and -1 for body 2.
 typedef struct hard_place {
   int item, at, plane;
   real side;
@@ -202,7 +203,8 @@ static hard_place hard_place_of(const hard *h, int k)
   return hard_place_at(h->s.contacts, h->s.items, h->chosen, k);
 }
 
-// Writes an orthonormal frame of a contact, whose forces are those on the owner of its point.
+// Writes an orthonormal frame of a contact. Its forces are those on the owner of the contact's
+// point.
 static void hard_frame(const hard_place *c, vec3_r f[3])
 {
   real x[3];
@@ -214,7 +216,7 @@ static void hard_frame(const hard_place *c, vec3_r f[3])
   hard_tangents(f[0], &f[1], &f[2]);
 }
 
-// Chosen contact k: its group and that one's numbers, its side, its point as seen from the group's
+// Chosen contact k: its group with its ints and reals, its side, its point relative to the group's
 // centre, and an orthonormal frame.
 typedef struct hard_contact {
   newton_group group;
@@ -242,8 +244,8 @@ static hard_contact hard_contact_of(const hard *h, int k)
   return c;
 }
 
-// Writes J's row along f at a contact: the velocity along f of the owner's point against the other
-// body's, by joints' rates.
+// Writes J's row along f at a contact, which maps joint rates to the velocity along f of the
+// owner's point relative to the other body.
 static void hard_row(const hard *h, const hard_contact *c, vec3_r f, GLOBAL real *out)
 {
   lane w[6];
@@ -262,10 +264,10 @@ static void hard_row(const hard *h, const hard_contact *c, vec3_r f, GLOBAL real
   }
 }
 
-// Returns the target s of a normal row at distance d, the speed that it is to have at the step's
-// end, and its derivative by d in *slope; docs/dev/lcp-formulas.md, section 1. At d = 0, where
-// bodies rest, the derivative is that of a gap, which closes. A closed gap leaves d at 0 but for
-// the rounding of numbers as large as `scale`, of either sign, which counts as 0.
+// Returns the target speed s of a normal row at distance d at the step's end, and its derivative by
+// d in *slope; docs/dev/lcp-formulas.md, section 1. At d = 0, where bodies rest, the derivative is
+// that of a closing gap. A closed gap leaves d at 0 up to rounding of numbers as large as `scale`,
+// with either sign. So a d that small counts as 0.
 static real hard_constraint_force(GLOBAL const real *reals, real d, real scale, real *slope)
 {
   const real h = reals[WORLD_STEP], deep = -d - reals[WORLD_SLOP];
@@ -280,8 +282,8 @@ static real hard_constraint_force(GLOBAL const real *reals, real d, real scale, 
   return deep > R(0.0) ? real_min(speed, reals[WORLD_CORRECTION]) : R(0.0);
 }
 
-// The problem of a world: A (m, m), and of each row b, the coefficient mu of its parent's f in its
-// bound, the constant part of that bound, and the class that is guessed.
+// The problem of a world: A (m, m), and for each row b, the factor mu of its parent's f in its
+// bound, the constant part of that bound, and the guessed class.
 typedef struct hard_problem {
   GLOBAL real *A, *b, *mu, *box;
   GLOBAL int *guess;
@@ -308,14 +310,14 @@ static real hard_friction(const hard *h, const hard_contact *c)
   return c->reals[GROUP_FLAT] != R(0.0) || mu < R(0.0) ? R(0.0) : mu;
 }
 
-// How far a contact's point lies from its group's centre.
+// The distance of a contact's point from its group's centre.
 static real hard_scale(const hard_contact *c)
 {
   return lane_first(lane_sqrt(dot3_r(c->p, c->p)));
 }
 
-// Writes the direction, along t1 and t2, in which a contact slides at joints' rates v, of J's rows
-// (2, nv) along these. A contact that is slower than HARD_TURNED counts as sliding along t1.
+// Writes the direction, along t1 and t2, in which a contact slides at joint rates v. `rows` are J's
+// rows (2, nv) along t1 and t2. Contacts slower than HARD_TURNED count as sliding along t1.
 static void hard_sliding(int nv, GLOBAL const real *rows, GLOBAL const real *v, real s[2])
 {
   const real u[2] = {dot_n(nv, rows, v), dot_n(nv, rows + nv, v)};
@@ -324,8 +326,8 @@ static void hard_sliding(int nv, GLOBAL const real *rows, GLOBAL const real *v, 
   s[1] = speed > HARD_TURNED ? u[1] / speed : R(0.0);
 }
 
-// Makes the rows of chosen contact k, normal and tangents. Where it bounces, its target is the
-// speed of a bounce.
+// Makes the rows of chosen contact k, normal and tangents. If it bounces, its target is the speed
+// after the bounce.
 static void hard_contact_rows(const hard *h, const hard_problem *p, int k, GLOBAL const real *v)
 {
   const hard_contact c = hard_contact_of(h, k);
@@ -373,8 +375,8 @@ static void hard_contact_rows(const hard *h, const hard_problem *p, int k, GLOBA
   }
 }
 
-// Makes row `row` of entry i in the scene's table, if that is a friction loss where `losses` is
-// set, or else a limit that is near. Returns how many rows it has made, 0 or 1.
+// Makes row `row` from entry i of the scene's table. With `losses` only friction losses are used,
+// otherwise only limits that are near. Returns the number of rows made, 0 or 1.
 static int hard_joint_row(const hard *h, const hard_problem *p, int row, int i, int losses,
                           GLOBAL const real *q)
 {
@@ -401,8 +403,8 @@ static int hard_joint_row(const hard *h, const hard_problem *p, int row, int i, 
   return 1;
 }
 
-// Guesses the classes that rows would have if the last acceleration w (nv) went on. Where the guess
-// does not fit, pivoting goes on from it.
+// Guesses the classes of rows as if the last acceleration w (nv) continued. If the guess is wrong,
+// pivoting starts from it.
 static void hard_guess(const hard *h, const hard_problem *p, GLOBAL const real *v,
                        GLOBAL const real *w)
 {
@@ -411,14 +413,14 @@ static void hard_guess(const hard *h, const hard_problem *p, GLOBAL const real *
   const real none = HARD_SLIP * real_max(lcp_largest(h->m, p->b), LCP_LEAST);
   for (int i = 0; i < h->m; ++i) {
     GLOBAL const real *J = h->J + i * nv;
-    // This is the row's speed at the step's end by w, less its target; b holds the speed without
-    // contacts, less the target.
+    // The row's speed at the step's end by w, minus its target. b holds the speed without contacts,
+    // minus the target.
     real speed = p->b[i] - dot_n(nv, J, h->vector);
     for (int k = 0; k < nv; ++k) {
       speed += J[k] * (v[k] + step * w[k]);
     }
     const int parent = h->parents[1 + i];
-    // what holds takes away most of the speed that there would be without it
+    // a holding row removes most of the speed that it would otherwise have
     const real less = HARD_TAKEN * lcp_abs(p->b[i]);
     if (parent == LCP_NO_PARENT) {
       p->guess[i] = speed <= none + (p->b[i] < R(0.0) ? less : R(0.0)) ? LCP_CLAMPING
@@ -450,10 +452,10 @@ static void hard_matrix(const hard *h, GLOBAL real *A)
 }
 
 // One work-item chooses the contacts of one world and fills its problem for lcp_solve: A (worlds,
-// hard_rows^2), of which it takes m^2, and b, mu, box and guess (worlds, hard_rows). parents
-// (worlds, hard_rows + 1) gets m and then the rows' parents, numbers (worlds, HARD_REALS) and
-// chosen (worlds, HARD_INTS) what later kernels need; candidates and nearest are room. Rows of
-// contacts come first, 1 + tangents each, then limits, then friction losses.
+// hard_rows^2), of which it uses m^2, and b, mu, box and guess (worlds, hard_rows). parents
+// (worlds, hard_rows + 1) gets m and then the rows' parents. numbers (worlds, HARD_REALS) and
+// chosen (worlds, HARD_INTS) get the inputs of later kernels. candidates and nearest are scratch
+// memory. Rows of contacts are first, 1 + tangents each, then limits, then friction losses.
 KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                GLOBAL const real *w, GLOBAL const real *parameters, int shared,
@@ -504,9 +506,8 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
   hard_guess(&h, &p, velocity, ROW(w, world, nv));
 }
 
-// Says whether a contact that was left out goes into the other body where joints move by x (nv),
-// faster than what counts as rest, and so deep that they touch. Mostly the chosen ones stand for
-// it, and it does not.
+// Returns whether an omitted contact penetrates if joints move by x (nv): it approaches faster than
+// the resting speed, and its gap closes within the step. Usually the chosen contacts prevent that.
 static int hard_misses(const hard *h, const hard_choice *c, GLOBAL const int *of,
                        GLOBAL const real *x)
 {
@@ -515,7 +516,7 @@ static int hard_misses(const hard *h, const hard_choice *c, GLOBAL const int *of
          hard_plane(c, of, CONTACT_DISTANCE) + h->s.reals[WORLD_STEP] * speed < R(0.0);
 }
 
-// Says whether that is so of any contact of the world.
+// Returns whether any omitted contact of the world penetrates.
 static int hard_misses_any(const hard *h, const hard_choice *c, GLOBAL const real *x)
 {
   int missed = 0;
@@ -527,8 +528,8 @@ static int hard_misses_any(const hard *h, const hard_choice *c, GLOBAL const rea
 }
 
 // One work-item makes the acceleration of one world, acceleration (worlds, nv), and its constraint
-// force, constraint_force (worlds, nv), of the impulses f (worlds, hard_rows). `how` (worlds), in
-// which way they were found, becomes the number of iterations and bits of the status.
+// force, constraint_force (worlds, nv), from the impulses f (worlds, hard_rows). `how` (worlds),
+// the way they were found, determines iterations and bits of the status.
 KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                   GLOBAL const real *reals, GLOBAL const real *v,
                                   GLOBAL const real *scratch, GLOBAL const real *contacts,
@@ -572,8 +573,8 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
 }
 
 // One work-item writes the forces of one world's chosen contacts by slot, out (worlds, width),
-// three numbers a slot: those on owners along their frames, or, where in_world is set, those on
-// body 1 along the world's axes. Slots without a contact keep the zeros that were there.
+// three numbers per slot. They are the forces on owners along their frames, or, if in_world is set,
+// those on body 1 along the world's axes. Slots without a contact keep their zeros.
 KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                               GLOBAL const real *contacts, GLOBAL const int *items,
                               GLOBAL const int *slots, GLOBAL const int *chosen,

@@ -1,7 +1,7 @@
-// From the multipliers y and x of a step with hard contacts to cotangents of its contacts and their
-// groups, LANES contacts at once: docs/dev/lcp-formulas.md, section 6, "one reverse pass".
+// From the multipliers y and x of a step with hard contacts to the cotangents of its contacts and
+// their groups, LANES contacts at once: docs/dev/lcp-formulas.md, section 6, "one reverse pass".
 
-// Returns the cotangent of a unit normal, given those of itself and of its tangents: the adjoint of
+// Returns the cotangent of a unit normal from those of itself and its tangents: the adjoint of
 // hard_tangents.
 static vec3_r hard_tangents_adjoint(vec3_r n, const vec3_r bar[3])
 {
@@ -14,10 +14,10 @@ static vec3_r hard_tangents_adjoint(vec3_r n, const vec3_r bar[3])
                                -s * a * a * a_bar));
 }
 
-// What is gathered of LANES contacts of a group: points as seen from its centre, normals, which are
-// not of length 1, and by what each of (n, t1, t2) is multiplied in the wrenches that belong to the
+// The gathered data of LANES contacts of a group: points relative to its centre, normals, which are
+// not of unit length, and the factors of each of (n, t1, t2) in the wrenches that belong to the
 // twists under the multiplier, the acceleration, the velocity, by_loaded and by_freed, (5, 3).
-// Those of the last two go to links by themselves.
+// Wrenches of the last two are mapped to links separately.
 #define HARD_AT 0
 #define HARD_NORMAL 3
 #define HARD_WORTH 6
@@ -69,10 +69,10 @@ static vec3_r lanes3(real in[3][LANES])
   return make_r(lane_load(in[0]), lane_load(in[1]), lane_load(in[2]));
 }
 
-// Adds to the parts of the velocity's twist what is asked of the direction of sliding, by which the
-// tangents turn. The angle phi of that direction has the cotangent
+// Adds the contribution of the direction of sliding, with which the tangents turn, to the parts of
+// the velocity's twist. The angle phi of that direction has the cotangent
 //   sum over twists of worth_1 (t2 . u) - worth_2 (t1 . u),
-// and d phi = (u1 du2 - u2 du1) / (u1^2 + u2^2) of the velocity u.
+// and d phi = (u1 du2 - u2 du1) / (u1^2 + u2^2) for the velocity u.
 static void hard_sliding_adjoint(const hard_twists *t, vec3_r p, const vec3_r frame[3],
                                  real in[HARD_ADJOINTS][LANES])
 {
@@ -91,8 +91,8 @@ static void hard_sliding_adjoint(const hard_twists *t, vec3_r p, const vec3_r fr
   lane_store(lane_load(in[HARD_WORTH + 8]) + u1 * by, in[HARD_WORTH + 8]);
 }
 
-// Replaces the points and normals that were gathered by their cotangents, and adds the three
-// wrenches to `sums`.
+// Replaces the gathered points and normals by their cotangents, and adds the three wrenches to
+// `sums`.
 static void hard_contact_adjoint(int tangents, const hard_twists *t, real in[HARD_ADJOINTS][LANES],
                                  lane sums[18])
 {
@@ -132,7 +132,7 @@ static void hard_contact_adjoint(int tangents, const hard_twists *t, real in[HAR
   lane_store(turned.z, in[HARD_NORMAL + 2]);
 }
 
-// Writes what lane l holds to the place of chosen contact k in bars.
+// Writes the results of lane l to the place of chosen contact k in bars.
 static void hard_scatter(const hard *h, const hard_adjoint *back, int k, int l,
                          real in[HARD_ADJOINTS][LANES], GLOBAL real *bars)
 {
@@ -146,8 +146,8 @@ static void hard_scatter(const hard *h, const hard_adjoint *back, int k, int l,
   to[BAR_D * at.plane] = back->x[row] * h->slope[row];
 }
 
-// Finds the cotangents of all chosen contacts of an item, in `bars`, which holds zeros before, and
-// those of its group, to `to` (GROUP_ADJOINT). f, classes and y are those of its world.
+// Finds the cotangents of all chosen contacts of an item in `bars`, which must contain zeros, and
+// writes those of its group to `to` (GROUP_ADJOINT). f, classes and y are those of its world.
 static void hard_pull_item(const hard *h, const hard_adjoint *back, int item, GLOBAL const real *f,
                            GLOBAL const int *classes, GLOBAL const real *y, const hard_twists *t,
                            GLOBAL real *bars, GLOBAL real *to)
@@ -161,7 +161,7 @@ static void hard_pull_item(const hard *h, const hard_adjoint *back, int item, GL
   }
   for (int k = 0; k < chosen;) {
     int some = 0;
-    for (int i = 0; i < HARD_ADJOINTS; ++i) { // lanes without a contact weigh nothing
+    for (int i = 0; i < HARD_ADJOINTS; ++i) { // lanes without a contact have no weight
       lane_store(lane_lit(i == HARD_NORMAL + 2 ? R(1.0) : R(0.0)), in[i]);
     }
     for (; k < chosen && some < LANES; ++k) {
@@ -183,9 +183,9 @@ static void hard_pull_item(const hard *h, const hard_adjoint *back, int item, GL
   to[BACK_FRICTION] = friction;
 }
 
-// After world_hard_multipliers one work-item finds the cotangents of the contacts of one of `count`
-// items from `first` on, in `bars`, and those of their group, group_adjoint (items, GROUP_ADJOINT),
-// of which the rows from `at` on are meant.
+// After world_hard_multipliers, one work-item finds the cotangents of the contacts of one of
+// `count` items, starting at `first`, in `bars`, and those of their group in group_adjoint (items,
+// GROUP_ADJOINT), whose rows are offset by `at`.
 ADJOINT_KERNEL void world_hard_contacts_adjoint(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *v, GLOBAL const real *acceleration, GLOBAL const real *scratch,
@@ -228,13 +228,13 @@ ADJOINT_KERNEL void world_hard_contacts_adjoint(
   }
 }
 
-// ---- how contacts share ----
+// ---- how redundant contacts share ----
 //
-// Three kernels add h' dQ g to the reverse pass, but for what contacts' points and normals take of
-// it: docs/dev/lcp-formulas.md, section 6. They come before world_tree_adjoint_start.
+// These three kernels add h' dQ g to the reverse pass, except the parts of contact points and
+// normals: docs/dev/lcp-formulas.md, section 6. They run before world_tree_adjoint_start.
 
-// One work-item begins in a block of worlds, with -by_loaded' M by_freed of `back` (worlds,
-// HARD_ADJOINT).
+// One work-item starts this pass in a block of worlds, with -by_loaded' M by_freed of `back`
+// (worlds, HARD_ADJOINT).
 ADJOINT_KERNEL void world_hard_shares_start(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                             GLOBAL const real *reals, GLOBAL const real *parameters,
                                             int shared, GLOBAL const real *back,
@@ -258,8 +258,8 @@ ADJOINT_KERNEL void world_hard_shares_start(GLOBAL const world_sizes *n, GLOBAL 
   still_start(&b, &k, n, ints, reals, parameters, shared, n->at_back_y, n->at_back_z);
 }
 
-// Takes the wrench of one number a row at a contact to the links of its group, as the cotangent of
-// a twist there.
+// Maps the wrench of one number per row at a contact, as the cotangent of a twist there, to the
+// links of its group.
 static void hard_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n,
                                 const hard_contact *c, const real along[3], num sign, int twist,
                                 int place)
@@ -279,7 +279,7 @@ static void hard_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL co
   }
 }
 
-// One work-item adds what the rows of one world's contacts take.
+// One work-item adds the contributions of the rows of one world's contacts.
 ADJOINT_KERNEL void world_hard_shares_contacts(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *items,
@@ -301,14 +301,15 @@ ADJOINT_KERNEL void world_hard_shares_contacts(
     const int row = hard_row_of(h.tangents, i);
     real along[3];
     hard_along_frame(h.tangents, a.freed + row, h.along + 2 * row, along);
-    // The tree's y is minus by_loaded.
+    // In the tree, y is minus by_loaded.
     hard_wrench_adjoint(&s.tree, &k, n, &c, along, n_lit(R(-1.0)), LINK_BACK_TWIST_Y, LINK_BACK_Y);
     hard_along_frame(h.tangents, a.loaded + row, h.along + 2 * row, along);
     hard_wrench_adjoint(&s.tree, &k, n, &c, along, n_lit(R(1.0)), LINK_BACK_TWIST_Z, LINK_BACK_Z);
   }
 }
 
-// One work-item ends in a block of worlds: what links have is added to the cotangents of q.
+// One work-item completes this pass in a block of worlds: it adds the sums of links to the
+// cotangents of q.
 ADJOINT_KERNEL void world_hard_shares(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *v, GLOBAL real *scratch,
                                       GLOBAL real *memory, int count)

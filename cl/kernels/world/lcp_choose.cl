@@ -1,12 +1,12 @@
-// Which contacts are hard ones: a few in each world, which say what all of them would;
+// The choice of hard contacts: a few in each world that represent all of them;
 // docs/dev/lcp-formulas.md, section 5.
 
-#define HARD_APART R(0.99) // contacts whose unit normals have a smaller product are not merged
-#define HARD_SPREAD R(0.1) // what a distance to other contacts counts beside a depth
-#define HARD_IDLE R(1e-2)  // a contact is idle where a free step leaves so much of the margin
-#define HARD_SHORT R(0.1)  // a normal that is shorter says nothing, and its contact is dropped
+#define HARD_APART R(0.99) // contacts with a smaller product of unit normals are not merged
+#define HARD_SPREAD R(0.1) // weight of the distance to other contacts, relative to a depth
+#define HARD_IDLE R(1e-2)  // a contact is idle if a free step leaves more than this of its margin
+#define HARD_SHORT R(0.1)  // contacts with a shorter normal are dropped
 
-// What a work-item chooses from: the contacts of its world, their slots, and a list of candidates,
+// A work-item's input: the contacts of its world, their slots, and a list of candidates,
 // HARD_CANDIDATE ints each. `items` are those of all worlds.
 typedef struct hard_choice {
   GLOBAL const world_sizes *n;
@@ -16,7 +16,7 @@ typedef struct hard_choice {
   GLOBAL const real *contacts;
   GLOBAL const int *items, *slots;
   GLOBAL int *list;
-  GLOBAL real *nearest; // how far each candidate is from the nearest one of its pair that is taken
+  GLOBAL real *nearest; // distance of each candidate to the nearest taken one of its pair
 } hard_choice;
 
 static GLOBAL int *hard_candidate(const hard_choice *h, int i)
@@ -24,7 +24,7 @@ static GLOBAL int *hard_candidate(const hard_choice *h, int i)
   return h->list + HARD_CANDIDATE * i;
 }
 
-// Returns a number of a candidate's contact: `of` begins with its item and its place there.
+// Returns a number of a candidate's contact. `of` begins with its item and its place in the item.
 static real hard_plane(const hard_choice *h, GLOBAL const int *of, int plane)
 {
   GLOBAL const int *item = ROW(h->items, of[0], ITEM_INTS);
@@ -32,7 +32,7 @@ static real hard_plane(const hard_choice *h, GLOBAL const int *of, int plane)
     ->contacts[(size_t)CONTACT_PLANES * item[ITEM_AT] + (size_t)plane * item[ITEM_PLANE] + of[1]];
 }
 
-// Returns the ints and the reals of a candidate's group.
+// These functions return the ints and the reals of a candidate's group.
 static GLOBAL const int *hard_group(const hard_choice *h, GLOBAL const int *of)
 {
   return h->ints + h->n->at_groups + GROUP_INTS * ROW(h->items, of[0], ITEM_INTS)[ITEM_GROUP];
@@ -60,7 +60,8 @@ static int hard_slot(const hard_choice *h, GLOBAL const int *of)
   return h->slots[ROW(h->items, of[0], ITEM_INTS)[ITEM_AT] + of[1]];
 }
 
-// Returns how far apart the points of two candidates are; each is seen from its own group's centre.
+// Returns the distance between the points of two candidates, each given relative to its group's
+// centre.
 static real hard_distance(const hard_choice *h, GLOBAL const int *a, GLOBAL const int *b)
 {
   vec3_r d = sub3_r(hard_vector(h, a, CONTACT_POINT), hard_vector(h, b, CONTACT_POINT));
@@ -71,14 +72,14 @@ static real hard_distance(const hard_choice *h, GLOBAL const int *a, GLOBAL cons
   return lane_first(lane_sqrt(dot3_r(d, d)));
 }
 
-// Says whether candidate a comes before b by pair, then by slot.
+// Returns whether candidate a precedes b by pair, then by slot.
 static int hard_order(const hard_choice *h, GLOBAL const int *a, GLOBAL const int *b)
 {
   const int first = hard_pair(h, a), second = hard_pair(h, b);
   return first != second ? first < second : hard_slot(h, a) < hard_slot(h, b);
 }
 
-// Says whether candidate i comes before k: the deeper one does, and of equals the earlier slot.
+// Returns whether candidate i precedes k: the deeper one does, or the earlier slot if equal.
 static int hard_before(const hard_choice *h, int i, int k)
 {
   GLOBAL const int *a = hard_candidate(h, i), *b = hard_candidate(h, k);
@@ -111,7 +112,7 @@ static void hard_sink(const hard_choice *h, int i, int count)
   }
 }
 
-// Sorts candidates by falling depth.
+// Sorts candidates by decreasing depth.
 static void hard_sort(const hard_choice *h, int count)
 {
   for (int i = count / 2; i-- > 0;) {
@@ -123,9 +124,10 @@ static void hard_sort(const hard_choice *h, int count)
   }
 }
 
-// Says whether a contact is near enough, has a normal, and is active. Activity falls with distance,
-// which does not matter here, so it is compared with what its distance alone leaves of it: the rest
-// says whether edges cross, are the nearest to each other, and face each other.
+// Returns whether a contact is near enough, has a normal, and is active. The decrease of activity
+// with distance does not matter here, so activity is compared with its value from the distance
+// only. The remaining factor shows whether edges cross, are nearest to each other, and face each
+// other.
 static int hard_counts(const hard_choice *h, GLOBAL const int *of, GLOBAL const real *group)
 {
   const real depth = group[GROUP_DEPTH], d = hard_plane(h, of, CONTACT_DISTANCE);
@@ -135,7 +137,7 @@ static int hard_counts(const hard_choice *h, GLOBAL const int *of, GLOBAL const 
          hard_plane(h, of, CONTACT_ACTIVITY) >= h->reals[WORLD_THRESHOLD] * usual;
 }
 
-// Lists all contacts of the world that count; returns how many.
+// Lists all contacts of the world that count, and returns their number.
 static int hard_candidates(const newton *s, const hard_choice *h)
 {
   int count = 0;
@@ -152,8 +154,8 @@ static int hard_candidates(const newton *s, const hard_choice *h)
   return count;
 }
 
-// Says whether candidate i says the same as one of the `kept` first ones: it is of the same pair,
-// nearly at the same place, and has nearly the same normal.
+// Returns whether candidate i duplicates one of the first `kept`: it has the same pair, almost the
+// same position, and almost the same normal.
 static int hard_merges(const hard_choice *h, int i, int kept)
 {
   GLOBAL const int *own = hard_candidate(h, i);
@@ -173,7 +175,7 @@ static int hard_merges(const hard_choice *h, int i, int kept)
   return 0;
 }
 
-// Returns how fast bodies part at a contact where joints move by x (nv).
+// Returns the speed at which bodies separate at a contact if joints move by x (nv).
 static real hard_parting(const newton *s, const hard_choice *h, GLOBAL const int *of,
                          GLOBAL const real *x)
 {
@@ -185,9 +187,9 @@ static real hard_parting(const newton *s, const hard_choice *h, GLOBAL const int
   return lane_first(dot3_r(u, normal) / lane_sqrt(dot3_r(normal, normal)));
 }
 
-// Marks candidates as idle whose bodies do not touch there within a step without contacts; `free`
-// are the velocities at its end. The rims of two boxes that lie on each other are rounded: their
-// points are as far from other contacts as any, and hold nothing.
+// Marks candidates as idle if their bodies do not touch there within a step without contacts.
+// `free` are the velocities at its end. The rims of two boxes lying on each other are rounded:
+// their points are as far from other contacts as any, but bear no load.
 static void hard_mark_idle(const newton *s, const hard_choice *h, int kept, GLOBAL const real *free)
 {
   for (int i = 0; i < kept; ++i) {
@@ -200,7 +202,7 @@ static void hard_mark_idle(const newton *s, const hard_choice *h, int kept, GLOB
   }
 }
 
-// Says whether candidate i is to be taken rather than k: one that is not idle, then the one of the
+// Returns whether candidate i is preferred to k: first one that is not idle, then the one with the
 // larger depth plus spread, then the earlier slot.
 static int hard_better(const hard_choice *h, int i, int k)
 {
@@ -210,7 +212,7 @@ static int hard_better(const hard_choice *h, int i, int k)
   return a[3] != b[3] ? b[3] : first > second || (!(first < second) && hard_order(h, a, b));
 }
 
-// Takes candidate i, and brings up to date how near the others of its pair are to what is taken.
+// Takes candidate i, and updates the distances of the others of its pair to the taken ones.
 static void hard_take_one(const hard_choice *h, int kept, int i)
 {
   GLOBAL int *own = hard_candidate(h, i);
@@ -223,9 +225,9 @@ static void hard_take_one(const hard_choice *h, int kept, int i)
   }
 }
 
-// Takes `most` out of more: first the deepest of each pair, then again and again the candidate that
-// is deep and far from the others, and idle ones last. Candidates are sorted by falling depth, so
-// that the first of a pair is its deepest.
+// Takes `most` of `kept` candidates: first the deepest of each pair, then repeatedly the one that
+// is deep and far from the taken ones, idle ones last. Candidates are sorted by decreasing depth,
+// so the first of a pair is its deepest.
 static void hard_take(const newton *s, const hard_choice *h, int kept, int most,
                       GLOBAL const real *free)
 {
@@ -252,10 +254,9 @@ static void hard_take(const newton *s, const hard_choice *h, int kept, int most,
   }
 }
 
-// Chooses the contacts of a world, and writes them to `out` (HARD_INTS) in the order of pairs and
-// slots. The list of candidates then begins with those that were kept after merging; where these
-// are more than the most, some are left out. `free` are the velocities at the step's end without
-// contacts.
+// Chooses the contacts of a world, and writes them to `out` (HARD_INTS), ordered by pair and slot.
+// Afterwards the list of candidates begins with those that remain after merging. If they exceed the
+// maximum, some are omitted. `free` are the velocities at the step's end without contacts.
 static void hard_choose(const newton *s, const hard_choice *h, GLOBAL const real *free,
                         GLOBAL int *out)
 {

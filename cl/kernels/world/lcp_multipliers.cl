@@ -1,21 +1,21 @@
-// Derivatives of a step with hard contacts: of the boxed problem, whose classes are held, and of
+// Derivatives of a step with hard contacts: of the boxed problem with constant classes, and of
 // collisions in time; docs/dev/lcp-formulas.md, sections 6, 8 and 9. One work-item has one world.
 
 #if REAL_DOUBLE
-#define HARD_LARGER R(1e-12) // a gradient that is larger by less is so by rounding
+#define HARD_LARGER R(1e-12) // gradients that are larger by less differ by rounding
 #else
 #define HARD_LARGER R(1e-5)
 #endif
 
-// What a work-item has of its world's derivatives, in HARD_ADJOINT numbers and LCP_PLACES places.
-// In the terms of section 8 shift is S less the unit matrix, and turn is D, rows of `width`: nv
-// numbers, and as many as moved links have controls, which change the distance of bounces, too.
-// inverse, q and right are matrices by columns, `most` apart: the inverse of Q, Q itself, and right
-// sides. tau are the factor's coefficients, x is that of section 6, one of each row, room is
-// memory, and pushed (m, nv) is what the impulse of each bounce does to velocities. freed (m) are
-// J~' g and loaded (m) h, one of each row, and by_freed and by_loaded (nv) are inv(M) times what
-// they push with: section 6, how contacts share. Of the lists, hits are rows that bounce, and rest
-// are clamping rows of contacts that do not.
+// A work-item's memory for the derivatives of its world, in HARD_ADJOINT numbers and LCP_PLACES
+// places. In the notation of section 8, shift is S minus the unit matrix, and turn is D. Both have
+// rows of `width`: nv numbers, and one per control of moved links, which also change the distance
+// of bounces. inverse, q and right are matrices by columns, `most` apart: the inverse of Q, Q
+// itself, and right sides. tau are the factor's coefficients, x is that of section 6, one per row,
+// room is scratch memory, and pushed (m, nv) is the effect of each bounce's impulse on velocities.
+// freed (m) is J~' g and loaded (m) is h, one per row; by_freed and by_loaded (nv) are inv(M) times
+// their forces: section 6, how contacts share. The list hits has the rows that bounce. The list
+// rest has the clamping rows of contacts that do not bounce.
 typedef struct hard_adjoint {
   int width;
   GLOBAL real *shift, *turn;
@@ -52,7 +52,7 @@ static hard_adjoint hard_back_of(const hard *h, GLOBAL real *back, GLOBAL int *p
   return k;
 }
 
-// Returns the world's boxed problem with these classes, as lcp_matrix wants it.
+// Returns the world's boxed problem with these classes, as input of lcp_matrix.
 static lcp hard_lcp(const hard *h, const hard_adjoint *k, GLOBAL const real *A,
                     GLOBAL const real *b, GLOBAL const real *mu, GLOBAL const real *box,
                     GLOBAL int *classes, int squeezed)
@@ -91,8 +91,8 @@ static void hard_unit(int count, int stride, GLOBAL real *out)
 
 // ---- collisions in time ----
 
-// Lists clamping rows that bounce in hits, and clamping rows that are not of contacts that bounce
-// in rest. Returns how many bounce, and in *rest how many of the others there are.
+// Lists clamping rows that bounce in hits, and clamping rows of everything except bouncing contacts
+// in rest. Returns the number of hits, and the number of the others in *rest.
 static int hard_find_hits(const hard *h, const hard_adjoint *k, GLOBAL const int *classes,
                           int *rest)
 {
@@ -111,8 +111,8 @@ static int hard_find_hits(const hard *h, const hard_adjoint *k, GLOBAL const int
   return hits;
 }
 
-// Fills the rows of `pushed`, W' of section 8: what the impulse of each bounce, with the friction
-// that goes with it, does to velocities after the rows that rest have answered it.
+// Fills the rows of `pushed`, W' of section 8: the effect on velocities of the impulse of each
+// bounce, with its friction, after the response of the resting rows.
 static void hard_pushed(const hard *h, const hard_adjoint *k, GLOBAL const real *f, int hits,
                         int rest)
 {
@@ -145,7 +145,7 @@ static void hard_pushed(const hard *h, const hard_adjoint *k, GLOBAL const real 
   }
 }
 
-// Returns the moved link that bears a link, or -1.
+// Returns the moved link that carries a link, or -1.
 static int hard_moved_root(const hard *h, int link)
 {
   int root = -1;
@@ -157,8 +157,8 @@ static int hard_moved_root(const hard *h, int link)
   return root;
 }
 
-// Finds by how much the controls u of the moved link that bears side 0 or 1 of a contact part its
-// bodies: `by` (6). Returns where they begin among those of moved links, or -1.
+// Finds the effect of the controls u of the moved link that carries side 0 or 1 of a contact on the
+// distance of its bodies: `by` (6). Returns their offset among the controls of moved links, or -1.
 static int hard_moved_row(const hard *h, const hard_contact *c, int side, GLOBAL const real *u,
                           real by[6])
 {
@@ -181,7 +181,7 @@ static int hard_moved_row(const hard *h, const hard_contact *c, int side, GLOBAL
   return at - n->actuators;
 }
 
-// Adds S - 1 = -W (N W)^+ (1 + R) N to shift and D to turn, of all bounces at once (section 8).
+// Adds S - 1 = -W (N W)^+ (1 + R) N to shift and D to turn, for all bounces at once (section 8).
 static void hard_collision(const hard *h, const hard_adjoint *k, GLOBAL const real *v,
                            GLOBAL const real *u, int hits)
 {
@@ -225,7 +225,7 @@ static void hard_collision(const hard *h, const hard_adjoint *k, GLOBAL const re
   }
 }
 
-// Adds to shift the matrix nearest to 1 that turns the approach of each bounce around, less 1
+// Adds to shift, minus 1, the matrix nearest to 1 that reverses the approach of each bounce
 // (section 8, "paper", after Werling et al. 2021):
 //   sum_i y_i N_i (N_i^+)', (K o K^+) y = -e - diag(K K^+), K = N N'.
 static void hard_least_squares(const hard *h, const hard_adjoint *k, int hits)
@@ -265,13 +265,13 @@ static void hard_least_squares(const hard *h, const hard_adjoint *k, int hits)
   }
 }
 
-// Fills shift and turn, by whichever way the scene has chosen. Least squares leave controls out.
+// Fills shift and turn by the scene's method. Least squares ignore controls.
 static void hard_elastic(const hard *h, const hard_adjoint *k, GLOBAL const int *classes,
                          GLOBAL const real *f, GLOBAL const real *v, GLOBAL const real *u)
 {
   const int elastic = h->s.n->elastic;
   for (int i = 0; i < 2 * h->s.n->nv * k->width; ++i) {
-    k->shift[i] = R(0.0); // and turn
+    k->shift[i] = R(0.0); // also clears turn
   }
   int rest;
   const int hits = elastic ? hard_find_hits(h, k, classes, &rest) : 0;
@@ -284,9 +284,9 @@ static void hard_elastic(const hard *h, const hard_adjoint *k, GLOBAL const int 
 }
 
 // One work-item prepares the derivatives of one world's step, back (worlds, HARD_ADJOINT), at the
-// answer f (worlds, hard_rows) with these classes (worlds, hard_rows): S - 1 and D of collisions in
-// time, unless with_elastic is 0 as they are known already, and Q^+. good (worlds) is 0 where there
-// are no derivatives, else 1.
+// answer f (worlds, hard_rows) with these classes (worlds, hard_rows): Q^+, and S - 1 and D of
+// collisions in time. With with_elastic 0, S - 1 and D are already known. good (worlds) is 0 if
+// there are no derivatives, else 1.
 ADJOINT_KERNEL void world_hard_factor(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *v, GLOBAL const real *u, GLOBAL const real *scratch,
@@ -324,9 +324,9 @@ ADJOINT_KERNEL void world_hard_factor(
   least_norm(count, h.m, k.q, k.tau, k.order, count, k.inverse, k.room, LCP_RANK);
 }
 
-// One work-item finds what collisions in time add to the cotangents of one world's q and of its
-// moved links' controls, out (worlds, nv + moved), of those of q' and v', state (worlds, 2 nv): (S
-// - 1)' F_w' of the former and D' of the latter. room (worlds, nv) is memory.
+// One work-item finds the contribution of collisions in time to the cotangents of one world's q and
+// of its moved links' controls, out (worlds, nv + moved), from those of q' and v', state (worlds, 2
+// nv): (S - 1)' F_w' of the former and D' of the latter. room (worlds, nv) is scratch memory.
 ADJOINT_KERNEL void world_hard_elastic_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                                GLOBAL const real *reals, GLOBAL const real *next_v,
                                                GLOBAL const real *state, GLOBAL const real *back,
@@ -363,7 +363,7 @@ ADJOINT_KERNEL void world_hard_elastic_adjoint(GLOBAL const world_sizes *n, GLOB
   }
 }
 
-// Adds what limits and friction losses of the problem ask of q and v, of the x of their rows.
+// Adds the contributions of limits and friction losses to q and v, from the x of their rows.
 static void hard_rows_adjoint(const hard *h, GLOBAL const real *x, GLOBAL real *out)
 {
   const int nv = h->s.n->nv, contacts = hard_row_of(h->tangents, h->chosen[HARD_COUNT]);
@@ -376,7 +376,7 @@ static void hard_rows_adjoint(const hard *h, GLOBAL const real *x, GLOBAL real *
   }
 }
 
-// Adds up inv(M) J' of one number a row.
+// Writes the sum of inv(M) J' times one number per row.
 static void hard_push(const hard *h, GLOBAL const real *of, GLOBAL real *out)
 {
   for (int i = 0; i < h->s.n->nv; ++i) {
@@ -387,7 +387,7 @@ static void hard_push(const hard *h, GLOBAL const real *of, GLOBAL real *out)
   }
 }
 
-// Makes numbers of clamping rows those of all rows: a row at its bound goes with its parent.
+// Extends numbers of clamping rows to all rows: a row at its bound follows its parent.
 static void hard_follow(const hard *h, GLOBAL const int *class_, GLOBAL const real *mu,
                         GLOBAL real *of)
 {
@@ -402,8 +402,8 @@ static void hard_follow(const hard *h, GLOBAL const int *class_, GLOBAL const re
   }
 }
 
-// Fills freed, loaded and what they push with, of the first `count` numbers of room, J~ inv(M) b of
-// the clamping rows, over the step's length. Where `with` is 0 all are 0.
+// Fills freed and loaded and their effects, from the first `count` numbers of room, J~ inv(M) b of
+// the clamping rows, divided by the step's length. If `with` is 0, all results are 0.
 static void hard_shares(const hard *h, const hard_adjoint *k, GLOBAL const int *class_,
                         GLOBAL const real *mu, GLOBAL const real *f, int count, int with)
 {
@@ -417,7 +417,7 @@ static void hard_shares(const hard *h, const hard_adjoint *k, GLOBAL const int *
   }
   hard_follow(h, class_, mu, k->freed);
   hard_push(h, k->freed, k->by_freed);
-  for (int c = 0; c < count && with; ++c) { // Q z, to be taken away as Q^+ Q z
+  for (int c = 0; c < count && with; ++c) { // Q z, to be subtracted as Q^+ Q z
     k->room[c] = dot_n(nv, h->J + k->clamping[c] * nv, k->by_freed);
   }
   for (int c = 0; c < count && with; ++c) {
@@ -438,11 +438,11 @@ static void hard_shares(const hard *h, const hard_adjoint *k, GLOBAL const int *
   hard_push(h, k->loaded, k->by_loaded);
 }
 
-// One work-item finds the multipliers of one world of the cotangent b (worlds, nv) of its
-// acceleration: y (worlds, nv) = inv(M) P' b, and in `back` x = Q^+' J~ inv(M) b / h, one of each
-// row (section 6). row_adjoint (worlds, ROW_ADJOINT, nv) gets what limits and friction losses ask
-// of q and v, and for q also what comes first in extra (worlds, nv + moved), where with_extra is
-// set.
+// One work-item finds the multipliers of one world for the cotangent b (worlds, nv) of its
+// acceleration: y (worlds, nv) = inv(M) P' b, and in `back` x = Q^+' J~ inv(M) b / h, one per row
+// (section 6). row_adjoint (worlds, ROW_ADJOINT, nv) gets the contributions of limits and friction
+// losses to q and v. If with_extra is set, q also gets the first nv numbers of extra (worlds, nv +
+// moved).
 ADJOINT_KERNEL void world_hard_multipliers(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *items,
@@ -479,7 +479,7 @@ ADJOINT_KERNEL void world_hard_multipliers(
     k.x[i] = class_[i] == LCP_CLAMPING || lcp_at_bound(class_, i) ? dot_n(nv, h.J + i * nv, to)
                                                                   : R(0.0);
   }
-  for (int i = 0; i < h.m; ++i) { // a row at its bound goes with its parent: x is J~ inv(M) b
+  for (int i = 0; i < h.m; ++i) { // a row at its bound follows its parent: x is J~ inv(M) b
     const int normal = h.parents[1 + i];
     if (lcp_at_bound(class_, i)) {
       const real share = ROW(mu, world, h.most)[i] * k.x[i];
@@ -507,11 +507,10 @@ ADJOINT_KERNEL void world_hard_multipliers(
               how[world] != LCP_SQUEEZED);
 }
 
-// ---- classes that descent would choose ----
+// ---- classes that gradient descent would choose ----
 
-// One work-item keeps, in a block of worlds, what a pass back begins with, or, where `again` is
-// set, brings it back: the cotangents of the state and of parameters, in kept (worlds,
-// HARD_ESCAPE).
+// One work-item saves, in a block of worlds, the initial state of a reverse pass, or restores it if
+// `again` is set: the cotangents of the state and of parameters, in kept (worlds, HARD_ESCAPE).
 ADJOINT_KERNEL void world_hard_keep(GLOBAL const world_sizes *n, int again, GLOBAL real *state,
                                     GLOBAL real *memory, GLOBAL real *kept, int count)
 {
@@ -537,9 +536,9 @@ ADJOINT_KERNEL void world_hard_keep(GLOBAL const world_sizes *n, int again, GLOB
   }
 }
 
-// One work-item makes the classes that descent would choose in one world, other (worlds,
-// hard_rows), of the cotangent b (worlds, nv) of its acceleration: clamping normals with o = J
-// inv(M) b below 0 separate, and so does all friction (section 9).
+// One work-item makes the classes that gradient descent would choose in one world, other (worlds,
+// hard_rows), from the cotangent b (worlds, nv) of its acceleration. Clamping normals with o = J
+// inv(M) b below 0 separate, as does all friction (section 9).
 ADJOINT_KERNEL void world_hard_open(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                     GLOBAL const real *reals, GLOBAL const real *scratch,
                                     GLOBAL const real *contacts, GLOBAL const int *items,
@@ -564,10 +563,10 @@ ADJOINT_KERNEL void world_hard_open(GLOBAL const world_sizes *n, GLOBAL const in
 }
 
 // One work-item finds the size of one world's gradient by velocities and controls, |g_v| + |g_u| /
-// h (section 9). Without with_other, when the pass back went by the answer's own classes, it is
-// kept. With it, it is compared with what was kept: where it is not larger `other` gets the
-// answer's own classes, and where it is escaped (worlds) becomes 1. `first` says that no step has
-// set escaped yet.
+// h (section 9). Without with_other the reverse pass used the answer's own classes, and the size is
+// saved. With it, the size is compared with the saved one. If it is larger, escaped (worlds)
+// becomes 1; otherwise `other` gets the answer's own classes. `first` is set if no step has set
+// escaped yet.
 ADJOINT_KERNEL void world_hard_larger(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                                       GLOBAL const real *state, GLOBAL const real *controls,
                                       int with_other, int first, GLOBAL const int *classes,

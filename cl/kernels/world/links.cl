@@ -1,9 +1,9 @@
-// Trees of links: where they are and how they move; docs/dev/cone-formulas.md, section 4. A link's
-// numbers are in the world's axes, but as seen from the link's own origin, so that little is lost
-// to rounding far from the world's origin.
+// Trees of links: their poses and motion; docs/dev/cone-formulas.md, section 4. A link's numbers
+// are in the world's axes but relative to the link's own origin, which limits rounding errors far
+// from the world's origin.
 
-// A link: its parent (-1 is the world), its joint's type, where its numbers begin in q and in v,
-// where its controls begin in u (-1 where it has none), and how many degrees of freedom it has.
+// A link: its parent (-1 is the world), its joint's type, the offsets of its numbers in q and in v,
+// the offset of its controls in u (-1 if it has none), and its number of degrees of freedom.
 typedef struct tree_link {
   int parent, type, q, v, u, dofs;
 } tree_link;
@@ -21,14 +21,14 @@ static tree_link link_at(GLOBAL const world_sizes *n, GLOBAL const int *ints, in
   return r;
 }
 
-// Says whether degree of freedom k of a joint turns its link about an axis; else it moves it along
-// one.
+// Returns whether degree of freedom k of a joint rotates its link about an axis; otherwise it moves
+// the link along an axis.
 static int dof_turns(const tree_link *l, int k)
 {
   return k >= JOINT_MOVES(l->type);
 }
 
-// ---- where links are ----
+// ---- poses of links ----
 
 static vec unit_axis(int k)
 {
@@ -36,11 +36,11 @@ static vec unit_axis(int k)
 }
 
 // Places link i: writes its rotation (as a matrix and as a quaternion), its origin, the axes of its
-// degrees of freedom, and the two vectors that lead from its parent's origin to its own. `anchor`
-// goes from the parent's origin to the place about which the joint turns the link, and turns with
-// the parent; `arm` goes on from there to the link's origin, and turns with the link (along a slide
-// it is the way that the joint has gone). A moved link is where its controls in u (worlds, nu) say,
-// and stays there throughout a step.
+// degrees of freedom, and the two vectors from its parent's origin to its own. `anchor` goes from
+// the parent's origin to the point about which the joint rotates the link, and turns with the
+// parent. `arm` goes from there to the link's origin, and turns with the link (for a slide it
+// includes the joint's displacement). The controls in u (worlds, nu) place a moved link, which is
+// fixed during a step.
 static void place_link(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                        GLOBAL const real *reals, int i, GLOBAL const real *q, GLOBAL const real *u)
 {
@@ -99,10 +99,10 @@ static void place_link(const world_block *b, GLOBAL const world_sizes *n, GLOBAL
   }
 }
 
-// ---- how links move ----
+// ---- motion of links ----
 
-// What a joint adds to the motion of its link where its degrees of freedom have the rates z: an
-// angular velocity, and a velocity along its axes.
+// The contribution of a joint to the motion of its link if its degrees of freedom have the rates z:
+// an angular velocity, and a velocity along its axes.
 typedef struct joint_motion {
   vec turn, along;
 } joint_motion;
@@ -129,7 +129,7 @@ static vec of_parent(const world_block *b, int parent, int at)
   return parent < 0 ? lit3(R(0.0), R(0.0), R(0.0)) : block_get3(b, at + 6 * parent);
 }
 
-// Writes the twist of each link (angular velocity, velocity of its origin) where joints move by z
+// Writes the twist of each link (angular velocity, velocity of its origin) if joints move by z
 // (worlds, nv), to `at` of the worlds' numbers.
 static void tree_twists(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *z, int at)
@@ -148,16 +148,15 @@ static void tree_twists(const world_block *b, GLOBAL const world_sizes *n, GLOBA
   }
 }
 
-// Returns the acceleration a + alpha x r + w x (w x r) of what is r away on the same body.
+// Returns the acceleration a + alpha x r + w x (w x r) of a point at r on the same body.
 static vec FN(carried)(vec a, vec alpha, vec w, vec r)
 {
   return FN(add3)(a, FN(add3)(FN(cross3)(alpha, r), FN(cross3)(w, FN(cross3)(w, r))));
 }
 
-// Writes the angular acceleration of each link and the acceleration of its origin, where joints
-// move by v and accelerate by z (not at all where z is NULL). They are seen from a frame that falls
-// freely, so that gravity acts as an acceleration of the base by its opposite;
-// docs/dev/cone-formulas.md, section 5.
+// Writes the angular acceleration of each link and the acceleration of its origin, if joints move
+// by v and accelerate by z (by 0 if z is NULL). The reference frame is in free fall, so gravity
+// appears as the opposite acceleration of the base; docs/dev/cone-formulas.md, section 5.
 static void tree_accelerations(const world_block *b, GLOBAL const world_sizes *n,
                                GLOBAL const int *ints, GLOBAL const real *v, GLOBAL const real *z,
                                vec gravity)
@@ -183,17 +182,16 @@ static void tree_accelerations(const world_block *b, GLOBAL const world_sizes *n
   }
 }
 
-// ---- two links against each other ----
+// ---- relative motion of two links ----
 
-// Returns the link whose origin is the group's centre, to which the relative twists of its links
-// refer.
+// Returns the link whose origin is the group's centre, the reference point of relative twists.
 static int group_centre(GLOBAL const int *group)
 {
   return group[GROUP_CENTRE];
 }
 
-// Writes the twist (angular velocity, velocity) at r from the joint that a degree of freedom of
-// rate 1 gives: it turns about `axis`, or moves along it.
+// Writes the twist (angular velocity, velocity) at r from the joint for a degree of freedom of rate
+// 1, which rotates about `axis` or moves along it.
 static void FN(joint_twist)(int turns, vec axis, vec r, num out[6])
 {
   const num none = n_lit(R(0.0));

@@ -1,10 +1,10 @@
-// The masses of links, the mass matrix M by composite bodies (docs/dev/cone-formulas.md, section 5)
-// and its factor.
+// The masses of links, the mass matrix M by the composite-rigid-body algorithm
+// (docs/dev/cone-formulas.md, section 5) and its factor.
 
 // The mass of a link in the world's axes.
 typedef struct link_mass {
   num mass;
-  vec com;      // its centre of mass, as seen from its origin
+  vec com;      // its centre of mass, relative to its origin
   vec diagonal; // its inertia about the centre of mass: xx, yy, zz
   vec products; // and xy, xz, yz
 } link_mass;
@@ -16,8 +16,7 @@ static vec FN(inertia_times)(vec diagonal, vec products, vec a)
                   n_mad(products.y, a.x, n_mad(products.z, a.y, n_mul(diagonal.z, a.z))));
 }
 
-// Returns the mass of link i as the scene states it; whoever uses it multiplies by the world's
-// mass_scale.
+// Returns the mass of link i as given in the scene. Callers multiply it by the world's mass_scale.
 static link_mass mass_of(const world_block *b, GLOBAL const world_sizes *n,
                          GLOBAL const real *reals, int i)
 {
@@ -41,8 +40,8 @@ static link_mass mass_of(const world_block *b, GLOBAL const world_sizes *n,
 
 // ---- trees ----
 
-// A tree's degrees of freedom in their order, and where its square block (count, count) begins
-// among the blocks of all trees, in which M and its factor lie.
+// A tree's degrees of freedom in order, and the offset of its square block (count, count) among the
+// blocks of all trees, which hold M and its factor.
 typedef struct mass_tree {
   GLOBAL const int *dofs;
   int count, block;
@@ -58,7 +57,7 @@ static mass_tree mass_tree_of(GLOBAL const world_sizes *n, GLOBAL const int *int
   return t;
 }
 
-// Writes the trees that have the two links of a group, -1 where a link cannot move.
+// Writes the trees of the two links of a group, or -1 for a link that cannot move.
 static void trees_of_group(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                            GLOBAL const int *group, int out[2])
 {
@@ -95,7 +94,7 @@ static void FN(move_inertia)(vec *diagonal, vec *products, num m, vec h, vec r)
                                  n_mad(r.y, g.z, n_mul(g.y, r.z))));
 }
 
-// Makes each link a composite body of its own, scaled by mass_scale.
+// Starts each link's composite body with the link only, scaled by mass_scale.
 static void start_composites(const world_block *b, GLOBAL const world_sizes *n,
                              GLOBAL const real *reals, GLOBAL const real *parameters, int shared)
 {
@@ -129,9 +128,10 @@ static void add_composite(const world_block *b, GLOBAL const world_sizes *n, int
   block_add3(b, to + 7, products);
 }
 
-// Writes the row of a degree of freedom in the lower triangle of its tree's block: the force and
-// the moment that it takes to accelerate by that one alone the composite body of link i, whose
-// joint has it, and from there upwards what they are along each degree of freedom before.
+// Writes the row of a degree of freedom in the lower triangle of its tree's block. A unit
+// acceleration of only this degree of freedom requires a force and a moment on the composite body
+// of its link i. The row has their components along this degree of freedom and those before it on
+// the way to the root.
 static void mass_column(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         int i, int dof, int turns)
 {
@@ -186,11 +186,11 @@ static void mass_matrix(const world_block *b, GLOBAL const world_sizes *n, GLOBA
   }
 }
 
-// ---- Cholesky's factor, for each world of a block ----
+// ---- Cholesky factor, for each world of a block ----
 
 // Factors the lower triangle of the blocks at `from`, with `extra` times each degree of freedom's
-// damping added to the diagonal, into those at `to`; the inverses of the roots lie on the diagonal.
-// Where a pivot is not positive a 1 takes its place, and the result has 0 in that lane; else it has
+// damping added to the diagonal, into those at `to`. The diagonal holds the inverses of the roots.
+// A pivot that is not positive is replaced by 1. The result is 0 in lanes with such a pivot, else
 // 1.
 static lane block_factor(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, int from, int to, real extra)
@@ -222,8 +222,8 @@ static lane block_factor(const world_block *b, GLOBAL const world_sizes *n, GLOB
   return worst;
 }
 
-// Replaces the part of x that belongs to a tree by inv(L) x, with the factor's lower triangle L. x
-// begins at `x` of the block's numbers, and its entries lie `step` apart.
+// Replaces a tree's part of x by inv(L) x, where L is the factor's lower triangle. x begins at `x`
+// of the block's numbers, and its entries are `step` apart.
 static void tree_forward(const world_block *b, const mass_tree *t, int factor, int x, int step)
 {
   for (int i = 0; i < t->count; ++i) {
@@ -261,7 +261,7 @@ static void block_solve(const world_block *b, GLOBAL const world_sizes *n, GLOBA
   }
 }
 
-// Says where in a symmetric block's lower triangle its entry (i, k) lies.
+// Returns the offset of entry (i, k) in a symmetric block's lower triangle.
 static int lower_place(const mass_tree *t, int i, int k)
 {
   return t->block + (i > k ? i * t->count + k : k * t->count + i);

@@ -1,11 +1,11 @@
-// Where the numbers of worlds lie. What all worlds do alike a work-item does for LANES of them at
-// once, a block. In a block's numbers those of its worlds lie side by side: `scratch` is (blocks,
-// numbers, LANES). Rows are what lies world by world, such as q (worlds, nq).
+// The memory layout of worlds. Work that is equal for all worlds is done by one work-item for LANES
+// worlds at once, a block. A block's numbers are interleaved by world: `scratch` is (blocks,
+// numbers, LANES). Rows are stored world by world, such as q (worlds, nq).
 
 typedef struct world_block {
   GLOBAL real *at;
   int stride;      // from the values to their derivatives
-  int first, last; // the block's first world, and the last world of all
+  int first, last; // the block's first world, and the last world overall
 } world_block;
 
 static world_block block_at(GLOBAL real *scratch, GLOBAL const world_sizes *n, int block, int count)
@@ -52,8 +52,8 @@ static void block_add3(const world_block *b, int i, vec v)
   block_add(b, i + 2, v.z);
 }
 
-// Reads number k of each of the block's worlds from rows of `width` numbers, behind which their
-// derivatives lie. Lanes behind the last world repeat it.
+// Reads number k of each of the block's worlds from rows of `width` numbers, each followed by its
+// derivatives. Lanes behind the last world repeat it.
 static num row_get(const world_block *b, GLOBAL const real *rows, int width, int k)
 {
   return gather(rows + k, width, b->first, b->last, PARTS * width);
@@ -77,7 +77,7 @@ static void row_put3(const world_block *b, GLOBAL real *rows, int width, int k, 
   row_put(b, rows, width, k + 2, v.z);
 }
 
-// As row_get, but where `shared` is set `rows` is one row of all worlds.
+// Like row_get, but if `shared` is set, `rows` is one row for all worlds.
 static num parameter_get(const world_block *b, GLOBAL const real *rows, int width, int k,
                          int shared)
 {
@@ -94,7 +94,7 @@ static vec real3(GLOBAL const real *p)
   return lit3(p[0], p[1], p[2]);
 }
 
-// Fills rows (worlds, nv) with zeros for those worlds of the block that have stopped.
+// Fills rows (worlds, nv) with zeros for the stopped worlds of the block.
 static void rows_stop(const world_block *b, GLOBAL const int *status, int nv, GLOBAL real *rows)
 {
   for (int world = b->first; world < b->first + LANES && world <= b->last; ++world) {

@@ -1,8 +1,8 @@
-// How easily a group's links move against each other: the group's mobility, for exact diagonals and
-// for groups whose inverse weights may say nothing (contacts.cl).
+// The relative mobility of a group's links, for exact diagonals and for groups whose inverse
+// weights may be meaningless (contacts.cl).
 
-// Writes the column of X that belongs to a mover: the twist of link a against link b at the group's
-// centre c when its degree of freedom has a rate of 1.
+// Writes the column of X of a mover: the twist of link a relative to link b at the group's centre c
+// for a rate of 1 of its degree of freedom.
 static void mover_column(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const int *mover, vec c, num out[6])
 {
@@ -15,8 +15,8 @@ static void mover_column(const world_block *b, GLOBAL const world_sizes *n, GLOB
   FN(joint_twist)(dof_turns(&l, dof - l.v), axis, FN(sub3)(c, joint), out);
 }
 
-// Sets *t to the tree of body 1's link of a group, or for side 1 to that of body 2's. Returns 0
-// where there is none, or it is the first one again.
+// Sets *t to the tree of body 1's link of a group, or for side 1 to that of body 2's. Returns 0 if
+// there is no tree, or if it is the first one again.
 static int group_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const int *g,
                       int side, mass_tree *t)
 {
@@ -29,9 +29,9 @@ static int group_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBA
   return 1;
 }
 
-// One work-item finds mobilities of a block of worlds. In scratch it writes for each group X inv(M)
-// X' (6, 6), where X (6, nv) takes rates of joints to the relative twist of the group's links, and
-// the diagonal of inv(M) (nv); the columns of X at at_columns are room.
+// One work-item finds mobilities of a block of worlds. For each group it writes X inv(M) X' (6, 6)
+// to scratch, where X (6, nv) maps joint rates to the relative twist of the group's links. It also
+// writes the diagonal of inv(M) (nv). The columns of X at at_columns are scratch memory.
 KERNEL void world_mobility(GLOBAL const world_sizes *n, GLOBAL const int *ints, int count,
                            GLOBAL real *scratch)
 {

@@ -1,11 +1,11 @@
-// The accelerations that a world's contacts, limits and friction losses leave: Newton's method on
-// the convex cost of docs/dev/cone-formulas.md, section 9. A work-group solves one world: on CPUs
-// one item of it, with lanes over its contacts.
+// The accelerations of a world with contacts, limits and friction losses: Newton's method on the
+// convex cost of docs/dev/cone-formulas.md, section 9. A work-group solves one world. On CPUs it is
+// one work-item, with lanes over contacts.
 
-// A decrement within this factor of the one that is asked for counts where steps no longer shrink.
+// A decrement within this factor of the tolerance is accepted once steps stop shrinking.
 #define STALLED R(100.0)
 
-// Writes the twist that each degree of freedom gives to its link, and where the link's origin is.
+// Writes the twist that each degree of freedom gives to its link, and the link's origin.
 static void start_axes(const newton *s)
 {
   GLOBAL const world_sizes *n = s->n;
@@ -64,22 +64,22 @@ static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   return s;
 }
 
-// Leaves nothing to go through, so that loops are empty.
+// Empties all loops.
 static void newton_empty(newton *s)
 {
   s->entry_count = s->trees = s->dofs = s->rows = 0;
 }
 
-// Has the items of a group solve the world together, with rows (entries of all worlds, ENTRY_REALS)
-// for what entries add up to.
+// Lets the items of a work-group solve the world together. `sums` has rows (entries of all worlds,
+// ENTRY_REALS) for the sums of entries.
 static void newton_together(newton *s, const team *t, GLOBAL real *sums, GLOBAL const int *entries)
 {
   s->team = *t;
   s->sums = ROW(sums, ROW(entries, s->world, ENTRIES_INTS)[ENTRIES_AT], ENTRY_REALS);
 }
 
-// Sets the ints of a world's graph and where its panels lie, as world_order has left them in order
-// (worlds, ORDER_INTS).
+// Sets the ints of a world's graph and the memory of its panels from the output of world_order in
+// order (worlds, ORDER_INTS).
 static void newton_order(newton *s, GLOBAL int *order, GLOBAL const int *order_sums,
                          GLOBAL real *pool)
 {
@@ -91,7 +91,7 @@ static void newton_order(newton *s, GLOBAL int *order, GLOBAL const int *order_s
   }
 }
 
-// Finds Newton's step of islands at work, at which newton_look has looked.
+// Finds Newton's step of islands at work, after newton_look.
 static void newton_step(const newton *s)
 {
   GLOBAL real *step = newton_vector(s, VECTOR_STEP);
@@ -113,9 +113,10 @@ static int is_finite_there(const newton *s, int island, GLOBAL const real *x)
   return finite;
 }
 
-// Says whether a0 may cost an island less than where it is, and marks those islands
-// (ISLAND_SEARCHES). The cost at a0 lies above the tangent by half of the square, in M, of the way
-// there or more. At a start that is almost the answer that tells without the costs.
+// Marks the islands (ISLAND_SEARCHES) that may have a lower cost at a0 than at their current point,
+// and returns whether there are any. The cost at a0 is above the tangent by at least half the
+// squared M-norm of the way there. If the start is almost the answer, this bound decides without
+// computing costs.
 static int doubt_start(const newton *s)
 {
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
@@ -135,7 +136,7 @@ static int doubt_start(const newton *s)
   return team_any(&s->team, any);
 }
 
-// Lets islands that are in doubt begin at a0 where that costs less, and looks where they are.
+// Moves marked islands to a0 if that costs less, and evaluates them there.
 static void choose_start(const newton *s)
 {
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
@@ -156,8 +157,8 @@ static void choose_start(const newton *s)
   MEET;
 }
 
-// Begins at accelerations `start` (nv), or, island by island, from a0 where that costs less, and
-// looks there.
+// Starts at accelerations `start` (nv), or, island by island, at a0 if that costs less, and
+// evaluates that point.
 static void newton_start(const newton *s, GLOBAL const real *start)
 {
   newton few = *s;
@@ -180,9 +181,9 @@ static void newton_start(const newton *s, GLOBAL const real *start)
   choose_start(&few);
 }
 
-// Says of each island that has just made its step whether it ends with it (ISLAND_ENDS), and
-// returns the bits of the status that this gives. Near the end steps shrink fast: where they do
-// not, rounding is all that is left.
+// Decides for each island that has just made its step whether that step is the last (ISLAND_ENDS),
+// and returns the resulting bits of the status. Steps shrink fast near the end. If they do not,
+// only rounding errors are left.
 static int newton_judge(const newton *s, int iteration)
 {
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
@@ -198,7 +199,7 @@ static int newton_judge(const newton *s, int iteration)
   island_dots(s, ISLAND_AT_WORK, acc, newton_vector(s, VECTOR_TURN), second);
   for (int island = s->team.item; island < s->trees; island += s->team.items) {
     int ends = island_is(s, island, ISLAND_FAILED);
-    if (ends) { // numbers may have grown beyond all bounds
+    if (ends) { // numbers may have overflowed
       found |= is_finite_there(s, island, newton_vector(s, VECTOR_GRADIENT)) ? WORLD_SINGULAR
                                                                              : WORLD_NOT_FINITE;
     } else if (island_is(s, island, ISLAND_AT_WORK)) {
@@ -218,8 +219,8 @@ static int newton_judge(const newton *s, int iteration)
   return team_any(&s->team, found);
 }
 
-// Moves the islands that have a step by it, those that go on as far as is best, and looks there.
-// Says whether any goes on.
+// Moves the islands that have a step by it, continues those that search to the best point on their
+// line, and evaluates that point. Returns whether any island continues.
 static int newton_move(const newton *s)
 {
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
@@ -245,13 +246,13 @@ static int newton_move(const newton *s)
 }
 
 #if WITH_FORWARD // only a kernel may declare local memory
-// One work-group finds the acceleration of one world, acceleration (worlds, nv), from `start`
-// (worlds, nv) on or from a0 where that costs less, each island of trees by itself;
-// docs/dev/cone-formulas.md, section 9. Where with_constraint_force is set, constraint_force
-// (worlds, nv) gets the constraint force J' lambda. It also writes iterations (worlds), the most of
-// any island, and adds to status (worlds). `contacts` and `items` are those of world_contacts,
-// `list` and `entries` those of world_entries, `order` and `order_sums` those of world_order,
-// `pool` has panels, and `work` (worlds, work) and sums (entries, ENTRY_REALS) are its memory.
+// One work-group finds the acceleration of one world, acceleration (worlds, nv), starting at
+// `start` (worlds, nv) or at a0 if that costs less. Each island of trees is solved separately;
+// docs/dev/cone-formulas.md, section 9. If with_constraint_force is set, constraint_force (worlds,
+// nv) gets J' lambda. It also writes iterations (worlds), the maximum over islands, and adds to
+// status (worlds). `contacts` and `items` are those of world_contacts, `list` and `entries` those
+// of world_entries, `order` and `order_sums` those of world_order. `pool` holds panels; `work`
+// (worlds, work) and sums (entries, ENTRY_REALS) are scratch memory.
 KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                         GLOBAL const real *start, GLOBAL const real *parameters, int shared,
@@ -267,7 +268,7 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   LOCAL_ARRAY(int, said, WG);
   const int world = (int)get_group_id(0), nv = n->nv, before = status[world];
   const team t = team_of_group(part, said);
-  // This stands here, as `singular` is made anew by each stage of RK4.
+  // Tested here, because each stage of RK4 recomputes `singular`.
   const int is_singular = singular[world] != R(0.0) && !(before & WORLD_STOPPED);
   const int stopped = is_singular || (before & WORLD_STOPPED),
             idle = stopped || (!n->groups && !n->rows);
@@ -312,10 +313,10 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
 }
 #endif
 
-// One work-item writes the forces of one world's contacts by slot, out (worlds, width) of three
-// numbers a slot, at the accelerations of world_solve: those on owners along their frames' rows,
-// or, where in_world is set, those on body 1 along the world's axes. Slots without a contact keep
-// the zeros that were there.
+// One work-item writes the forces of one world's contacts by slot, out (worlds, width) with three
+// numbers per slot, at the accelerations of world_solve. They are the forces on owners along their
+// frames' rows, or, if in_world is set, those on body 1 along the world's axes. Slots without a
+// contact keep their zeros.
 KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                          GLOBAL const real *scratch, GLOBAL const real *contacts,
@@ -342,7 +343,7 @@ KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints,
       for (int k = 0; k < 3; ++k) {
         along[k] = -at.c.d * at.e.g[k];
       }
-      if (in_world) { // frames of a group's contacts are turned to push body 1
+      if (in_world) { // frames of a group's contacts are oriented to push body 1
         const vec3_r f =
           mad3_r(at.c.f[2], along[2], mad3_r(at.c.f[1], along[1], scale3_r(at.c.f[0], along[0])));
         along[0] = f.x;

@@ -1,10 +1,10 @@
-// The order in which the solver eliminates a world's trees, and where their panels are.
+// The order in which the solver eliminates a world's trees, and the layout of their panels.
 
 #if WITH_FORWARD // only a kernel may declare local memory
-// One work-group finds the trees of one world that contacts join, islands of them, the order in
-// which Newton's method eliminates them, and where their panels lie: order (worlds, ORDER_INTS).
-// `items`, `list` and `entries` are those of world_entries. Where panels lie in a pool the world's
-// count of PANEL_UNIT numbers is there, too.
+// One work-group finds the islands of trees of one world that contacts connect, the order in which
+// Newton's method eliminates the trees, and the layout of their panels: order (worlds, ORDER_INTS).
+// `items`, `list` and `entries` are those of world_entries. For panels in a pool, the result also
+// has the world's number of units of PANEL_UNIT numbers.
 KERNEL void world_order(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const int *items, GLOBAL const int *list, GLOBAL const int *entries,
                         GLOBAL int *order, int worlds)
@@ -48,8 +48,8 @@ KERNEL void world_order(GLOBAL const world_sizes *n, GLOBAL const int *ints,
 }
 #endif
 
-// One work-item replaces, for ITEM_BLOCK worlds from `block` on, the counts that world_order has
-// left by the sums of those before, and writes the sum of all to sums (blocks).
+// One work-item replaces the counts from world_order by the sums of the counts before, for
+// ITEM_BLOCK worlds of `block`, and writes the sum of all to sums (blocks).
 KERNEL void world_order_sums(GLOBAL const world_sizes *n, GLOBAL int *order, GLOBAL int *sums,
                              int worlds)
 {
@@ -67,7 +67,7 @@ KERNEL void world_order_sums(GLOBAL const world_sizes *n, GLOBAL int *order, GLO
 }
 
 // One work-item replaces the sums of blocks of worlds by those of the blocks before, and writes the
-// sum of all behind them; -1 where kernels cannot count it.
+// total behind them, or -1 if it exceeds what kernels can count.
 KERNEL void world_order_totals(GLOBAL int *sums, int blocks)
 {
   int sum = 0;

@@ -1,7 +1,7 @@
-// The line search of Newton's method: how far each island goes along its step.
+// The line search of Newton's method: the length of each island's step.
 
-// Whether the slope of an island's line is within the scene's tolerance of what it was where the
-// line began.
+// Returns whether the slope of an island's line is within the scene's tolerance, relative to the
+// slope at the beginning of the line.
 static int line_is_flat(const newton *s, int island)
 {
   const real slope = island_numbers(s, ISLAND_SLOPE)[island],
@@ -9,9 +9,9 @@ static int line_is_flat(const newton *s, int island)
   return !(size > s->reals[WORLD_LINE_TOLERANCE] * island_numbers(s, ISLAND_START)[island]);
 }
 
-// Begins the line search of each island at work that has made a full step, by the slope where it is
-// now, and says whether any has to search. Most have not: there the gradient is that of their next
-// step already.
+// Starts the line search of each island at work that has made a full step, based on the slope at
+// its current point, and returns whether any island has to search. Most do not, and then the
+// gradient is already that of their next step.
 static int start_lines(const newton *s)
 {
   int any = 0;
@@ -31,9 +31,9 @@ static int start_lines(const newton *s)
   return team_any(&s->team, any);
 }
 
-// Writes slope and bend of the cost where the item's islands that search are on their lines. With
-// `is_first` that is where VECTOR_ACC is, of which the slope is there already, as is what entries
-// add up to.
+// Writes slope and bend of the cost at the current points of the lines, for the item's islands that
+// search. With `is_first` that point is VECTOR_ACC, where the slope and the sums of entries are
+// known already.
 static void line_slopes(const newton *s, int is_first)
 {
   GLOBAL const real *x = newton_vector(s, VECTOR_ACC), *along = newton_vector(s, VECTOR_STEP);
@@ -62,8 +62,8 @@ static void line_slopes(const newton *s, int is_first)
   }
 }
 
-// Moves an island on along its line, by Newton's method within a bracket. Returns 0 where it has
-// arrived.
+// Advances an island along its line, by Newton's method within a bracket. Returns 0 if it has
+// converged.
 static int line_on(const newton *s, int island)
 {
   GLOBAL real *at = island_numbers(s, ISLAND_AT) + island,
@@ -81,8 +81,8 @@ static int line_on(const newton *s, int island)
   return 1;
 }
 
-// Finds how far from VECTOR_ACC, where they have made a full step, islands that search go along
-// VECTOR_STEP (ISLAND_AT): to where the slope of the cost is 0, to the scene's line tolerance of
+// Finds how far islands that search go along VECTOR_STEP (ISLAND_AT), starting at VECTOR_ACC after
+// a full step: to zero slope of the cost, within the scene's line tolerance relative to
 // ISLAND_START.
 static void newton_search(const newton *s)
 {

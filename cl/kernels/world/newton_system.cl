@@ -1,8 +1,8 @@
-// The system of equations of a Newton step: the cost at an acceleration, its gradient, its Hessian
-// in panels, and the solution by their factor.
+// The linear system of a Newton step: the cost at an acceleration, its gradient, its Hessian in
+// panels, and the solution by their factor.
 
-// Writes the cost that each island in a state has at accelerations x; VECTOR_STEP and VECTOR_TURN
-// are room, as are the entries' twists.
+// Writes the cost of each island in a state at accelerations x. Overwrites VECTOR_STEP, VECTOR_TURN
+// and the entries' twists.
 static void newton_costs(const newton *s, int state, GLOBAL const real *x, GLOBAL real *out)
 {
   GLOBAL real *off = newton_vector(s, VECTOR_STEP), *turned = newton_vector(s, VECTOR_TURN);
@@ -40,7 +40,7 @@ static void start_panels(const newton *s, int state)
     const mass_tree t = mass_tree_of(s->n, s->ints, tree);
     const mass_block m = mass_block_of(s, &t);
     const int dofs = tree_is(s, tree, state) ? q.dofs : 0;
-    // Items share all columns, as one column has few rows.
+    // Items share all columns, because one column has few rows.
     for (int k = 0, i = LANES * s->team.item; k < dofs; i += LANES * s->team.items) {
       for (; i >= q.stride && k < dofs; i -= q.stride) {
         ++k;
@@ -54,8 +54,8 @@ static void start_panels(const newton *s, int state)
   MEET;
 }
 
-// Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE, for islands in one of some states, and with
-// `curved` adds J'GJ to their panels as well.
+// Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE for islands in one of some states. With `curved`
+// it also adds J'GJ to their panels.
 static void newton_constraint_force(const newton *s, GLOBAL const real *x, int state,
                                     const int curved)
 {
@@ -106,8 +106,8 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int s
   MEET;
 }
 
-// Finds, at VECTOR_ACC, what Newton's method asks of islands in a state: the gradient and what it
-// is made of, and in panels the Hessian. VECTOR_ALONG gets acc - free.
+// Evaluates the cost at VECTOR_ACC for islands in a state: the gradient and its terms, and the
+// Hessian in panels. VECTOR_ALONG gets acc - free.
 static void newton_look(const newton *s, int state)
 {
   GLOBAL const real *acc = newton_vector(s, VECTOR_ACC);
@@ -127,8 +127,8 @@ static void newton_look(const newton *s, int state)
   MEET;
 }
 
-// Returns the panel of a tree whose island is at work, else, and where there is no such tree, one
-// without rows.
+// Returns the panel of a tree whose island is at work. Otherwise, or if there is no such tree,
+// returns a panel without rows.
 static panel panel_at_work(const newton *s, int tree)
 {
   panel none;
@@ -140,7 +140,7 @@ static panel panel_at_work(const newton *s, int tree)
   return none;
 }
 
-// The same of the tree that has a place in the order.
+// Like panel_at_work, for the tree at a place in the order.
 static panel panel_in_order(const newton *s, int place)
 {
   const int some = place >= 0 && place < s->trees;
@@ -167,8 +167,8 @@ static void scale_panels(const newton *s)
   }
 }
 
-// Replaces the scaled panels of islands at work by the factor of the Hessian. An island whose
-// Hessian is not positive definite has failed.
+// Replaces the scaled panels of islands at work by the factor of the Hessian. An island fails if
+// its Hessian is not positive definite.
 static void factor_panels(const newton *s)
 {
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);

@@ -1,26 +1,23 @@
 // The Hessian of Newton's method and its factor: docs/dev/cone-formulas.md, section 9. Trees that
-// contacts join are neighbours in a graph, and are eliminated one by one in an order of least
-// degree. A tree has a dense panel of its columns. The rows are its own and those of the trees that
-// it meets later, in that order; they lie one behind the other, each column filled up to whole
-// lanes.
+// contacts connect are neighbours in a graph, and are eliminated one by one in a minimum-degree
+// order. Each tree has a dense panel of its columns. The rows are its own and those of its later
+// neighbours, in elimination order. Rows are contiguous, and each column is padded to whole lanes.
 
 // ---- the work-items of a world ----
 
-// Work-items that work on a world together: on CPUs one, which has lanes, and on GPUs a work-group,
-// each of whose items takes every items-th turn of a loop from its own number on. What an item
-// writes another one reads only after both have met. All items of a group meet equally often, so
-// that a loop in which they meet has as many turns in each: numbers that say how many are read
-// where nobody writes them. `part` (TEAM_PARTS) and `said` (WG) are for what an item tells the
-// others.
+// The work-items that process a world together. On CPUs it is one item with lanes. On GPUs it is a
+// work-group, and each item takes every items-th turn of a loop, starting at its own number. An
+// item may read what another has written only after a barrier (MEET). All items must reach the same
+// barriers, so a loop with a barrier has equally many turns in each, and loop bounds are read from
+// memory that no item is writing. `part` (TEAM_PARTS) and `said` (WG) exchange data between items.
 typedef struct team {
   int item, items;
   LOCAL real *part;
   LOCAL int *said;
 } team;
 
-// A loop in which items meet has one turn at least (HAS_TURN), in which nothing is done where there
-// is nothing to do: PoCL 3.1 makes two copies of all that follows a loop with a barrier that may be
-// passed over.
+// A loop with a barrier has at least one turn (HAS_TURN), which does nothing if there is no work:
+// PoCL 3.1 duplicates all code after a loop whose barrier may be skipped.
 #if WG > 1
 #define MEET BARRIER_GLOBAL
 #define HAS_TURN(turn, count) ((turn) == 0 || (turn) < (count))
@@ -29,7 +26,7 @@ typedef struct team {
 #define HAS_TURN(turn, count) ((turn) < (count))
 #endif
 
-// One work-item by itself, with its loops to itself.
+// A single work-item, which takes all turns of its loops.
 static team team_of_one(void)
 {
   team t;
@@ -50,13 +47,14 @@ static team team_of_group(LOCAL real *part, LOCAL int *said)
   return t;
 }
 
-// Whether the turn with some number is this item's.
+// Returns whether the turn with some number is this item's.
 static int is_own(const team *t, int number)
 {
   return WG == 1 || number % t->items == t->item;
 }
 
-// Returns the bits that any of the items says; what all have written before can then be read.
+// Returns the union of the bits of all items. Afterwards everything that items wrote before can be
+// read.
 static int team_any(const team *t, int own)
 {
 #if WG > 1
@@ -74,7 +72,7 @@ static int team_any(const team *t, int own)
 #endif
 }
 
-// Returns the sum over the items, by halves.
+// Returns the sum over the items, by a tree reduction.
 static real team_sum(const team *t, real own)
 {
 #if WG > 1
@@ -95,9 +93,8 @@ static real team_sum(const team *t, real own)
 #endif
 }
 
-// What the kernels have of a world's graph, its order and its panels. Arrays of `ints` have an
-// entry a tree; row `tree` of the bits begins at ORDER_BITS(trees) and has an entry a place in the
-// order.
+// A world's graph, its order and its panels. Arrays of `ints` have one entry per tree. The row of
+// bits of `tree`, after ORDER_BITS(trees), has one entry per place in the order.
 typedef struct panels {
   GLOBAL const world_sizes *n;
   GLOBAL const int *tables;
@@ -137,7 +134,7 @@ static void bit_clear(GLOBAL int *row, int i)
   row[i / 32] = (int)((unsigned int)row[i / 32] & ~(1u << i % 32));
 }
 
-// Returns the first bit from `from` on that is set in a row of `words` words, or 32 times that.
+// Returns the first set bit at or after `from` in a row of `words` words, or 32 times `words`.
 static int bit_next(GLOBAL const int *row, int words, int from)
 {
   int word = from / 32;
@@ -158,8 +155,8 @@ static int island_root(GLOBAL const int *island, int tree)
   return tree;
 }
 
-// Takes a group with contacts into the graph: its trees are neighbours and of one island, which is
-// at work. A group whose links cannot move is in none.
+// Adds a group with contacts to the graph: its trees become neighbours in one island, which is at
+// work. A group whose links cannot move is ignored.
 static void graph_add(const panels *p, int a, int b)
 {
   GLOBAL int *island = order_array(p, ORDER_ISLAND), *state = order_array(p, ORDER_STATE);
@@ -176,7 +173,7 @@ static void graph_add(const panels *p, int a, int b)
   }
 }
 
-// Makes each island known by its least tree, in which its state lies, too.
+// Makes the least tree of each island its representative, which also stores its state.
 static void graph_finish(const panels *p)
 {
   GLOBAL int *island = order_array(p, ORDER_ISLAND), *state = order_array(p, ORDER_STATE);
@@ -199,7 +196,7 @@ static int degree_of(const panels *p, int tree)
   return degree;
 }
 
-// Returns the tree of least degree among those that are left, of equal ones the first.
+// Returns the tree of least degree among the remaining ones, the first if several are equal.
 static int least_tree(const panels *p, const team *t)
 {
   GLOBAL const int *degree = order_array(p, ORDER_DEGREE), *place = order_array(p, ORDER_PLACE);
@@ -224,7 +221,7 @@ static int least_tree(const panels *p, const team *t)
   return least;
 }
 
-// Makes a clique of the neighbours of a tree that is taken. Its own row keeps them.
+// Makes the neighbours of an eliminated tree a clique. The tree's own row keeps its neighbours.
 static void eliminate(const panels *p, const team *t, int tree)
 {
   GLOBAL const int *row = order_bits(p, tree);
@@ -243,7 +240,7 @@ static void eliminate(const panels *p, const team *t, int tree)
   }
 }
 
-// Renames the bits of all rows from trees to their places in the order, by a row that is room.
+// Changes the bits of all rows from trees to places in the order. `room` is a scratch row.
 static void rename_bits(const panels *p, const team *t, GLOBAL int *room)
 {
   const int words = ORDER_WORDS(p->n->trees);
@@ -266,8 +263,8 @@ static void rename_bits(const panels *p, const team *t, GLOBAL int *room)
   MEET;
 }
 
-// Finds the order, and where each tree's panel begins and how many rows it has. Returns how many
-// numbers all panels have together.
+// Finds the order, and the offset and number of rows of each tree's panel. Returns the number of
+// numbers in all panels.
 static int find_order(const panels *p, const team *t)
 {
   const int trees = p->n->trees;
@@ -316,14 +313,14 @@ static panel panel_of(const panels *p, int tree)
   return q;
 }
 
-// A place among the rows of a panel: those of `tree`, which begin at `row`. Beyond the last tree
-// `tree` is -1.
+// A position among the rows of a panel: the rows of `tree`, which begin at `row`. After the last
+// tree, `tree` is -1.
 typedef struct panel_walk {
   GLOBAL const int *bits;
   int place, tree, dofs, row;
 } panel_walk;
 
-// Begins at the panel's own rows.
+// Starts at the panel's own rows.
 static panel_walk walk_start(const panels *p, int tree)
 {
   panel_walk w;
@@ -343,7 +340,7 @@ static void walk_on(const panels *p, panel_walk *w)
   w->dofs = w->tree < 0 ? 0 : tree_dofs(p, w->tree);
 }
 
-// Returns the row at which the rows of another tree begin in a tree's panel.
+// Returns the first row of another tree in a tree's panel.
 static int panel_row(const panels *p, int tree, int other)
 {
   panel_walk w = walk_start(p, tree);
@@ -356,8 +353,8 @@ static int panel_row(const panels *p, int tree, int other)
 // ---- the factor ----
 
 // Masks of one lane, of the lanes from `from` on, and of those before `end`, which is at most
-// LANES. A number is put into its lane by such a mask and not by itself, since whole lanes that are
-// read soon after would wait for it.
+// LANES. A number is stored into its lane by such a mask, because a load of whole lanes soon after
+// a store of one number would stall.
 #if LANES > 1
 #define LANES_ONLY(lane) (LANE_BITS == (ilane)(1 << (lane)))
 #define LANES_FROM(from) (LANE_BITS >= (ilane)(1 << (from)))
@@ -368,12 +365,11 @@ static int panel_row(const panels *p, int tree, int other)
 #define LANES_UNTIL(end) ((end) > 0)
 #endif
 
-// The first row of the whole lanes in which a row lies.
+// The first row of the group of LANES rows that contains a row.
 #define LANES_AT(row) ((row) / LANES * LANES)
 
-// Replaces a panel, of which all trees before have taken their share, by its columns of the factor,
-// with the inverses of the roots on the diagonal and zeros above it. Returns 0 where a pivot is not
-// positive.
+// Replaces a panel, after the updates by all earlier trees, by its columns of the factor, with the
+// inverses of the roots on the diagonal and zeros above it. Returns 0 if a pivot is not positive.
 static int panel_factor(const panel *q, const team *t)
 {
   int good = 1;
@@ -406,9 +402,9 @@ static int panel_factor(const panel *q, const team *t)
   return good;
 }
 
-// Takes off `count` rows of another panel, from `to` on, what `count` rows of a factored panel,
-// from `from` on, have to do with the columns of that other one, whose rows here begin at `of`.
-// Where the rows are the other panel's own, what is above its diagonal need not be right.
+// Subtracts from `count` rows of another panel, starting at `to`, the product of `count` rows of a
+// factored panel, starting at `from`, with its rows of the other panel's columns, which begin at
+// `of`. If the rows are the other panel's own, entries above its diagonal need not be correct.
 static void panel_take(const panel *q, const team *t, const panel *other, int of, int from, int to,
                        int count)
 {
@@ -427,13 +423,12 @@ static void panel_take(const panel *q, const team *t, const panel *other, int of
       }
       lane_store(lane_load(column + first) - sum, column + first);
     }
-    first += (to ? 0 : LANES_AT(c + 1)) - end; // an item goes on in the next column where it left
-                                               // this one
+    first += (to ? 0 : LANES_AT(c + 1)) - end; // an item continues in the next column
   }
 }
 
-// Takes a factored panel off those of all trees that it meets later. Rows that lie one behind the
-// other in both panels are taken together.
+// Subtracts a factored panel's products from the panels of its later neighbours. Rows that are
+// contiguous in both panels are processed together.
 static void panel_update(const panels *p, const panel *q, const team *t)
 {
   panel_walk a = walk_start(p, q->tree);
@@ -458,8 +453,8 @@ static void panel_update(const panels *p, const panel *q, const team *t)
 
 // ---- solving ----
 
-// Copies the entries of x (nv) that belong to a panel's rows to `room`, with zeros behind them, and
-// for `own` 0 in the place of its own.
+// Copies the entries of x (nv) of a panel's rows to `room`, followed by zeros. If `own` is 0, its
+// own entries are 0 instead.
 static void panel_gather(const panels *p, const panel *q, const team *t, GLOBAL const real *x,
                          int own, GLOBAL real *room)
 {
@@ -492,8 +487,8 @@ static void panel_scatter(const panels *p, const panel *q, const team *t, GLOBAL
 }
 
 #if WG == 1
-// One item goes through the rows lanes by lanes, and keeps those at which it is: whole lanes that
-// are read soon after one of their numbers has been stored would wait for it.
+// One item processes LANES rows at a time and keeps them in registers, because a load of whole
+// lanes soon after a store of one number would stall.
 static void panel_forward_alone(const panel *q, GLOBAL real *room)
 {
   real part[LANES];
@@ -516,7 +511,8 @@ static void panel_forward_alone(const panel *q, GLOBAL real *room)
   }
 }
 
-// The same way back, where `room` has what later trees have and the panel's own right sides.
+// Like panel_forward_alone, for the backward substitution. `room` has the results of later trees
+// and the panel's own right sides.
 static void panel_backward_alone(const panels *p, const panel *q, GLOBAL real *room, GLOBAL real *x)
 {
   GLOBAL const int *dofs = mass_tree_of(p->n, p->tables, MAX_INT(q->tree, 0)).dofs;
@@ -538,7 +534,7 @@ static void panel_backward_alone(const panels *p, const panel *q, GLOBAL real *r
 }
 #endif
 
-// Replaces in x (nv) a tree's part by inv(L) x, and takes it off those that the tree meets later.
+// Replaces a tree's part of x (nv) by inv(L) x, and subtracts its effect from its later neighbours.
 static void panel_forward(const panels *p, const panel *q, const team *t, GLOBAL real *room,
                           GLOBAL real *x)
 {
@@ -566,7 +562,7 @@ static void panel_forward(const panels *p, const panel *q, const team *t, GLOBAL
   MEET;
 }
 
-// Replaces in x (nv) a tree's part by inv(L') x, once that is done for those that it meets later.
+// Replaces a tree's part of x (nv) by inv(L') x, after that has been done for its later neighbours.
 static void panel_backward(const panels *p, const panel *q, const team *t, GLOBAL real *room,
                            GLOBAL real *x)
 {

@@ -1,7 +1,7 @@
-// What a world's links hand on from one to the next along their trees, on CPUs: twists from roots
-// to leaves, and wrenches and curvatures of contacts from leaves to roots. Of a group of which one
-// link alone can move, the contacts are about that link's own origin, so that they add up by link,
-// and all of a tree's go to its degrees of freedom together, as composite bodies do (mass.cl).
+// Sweeps over the links of a world's trees, on CPUs: twists from roots to leaves, and wrenches and
+// curvatures of contacts from leaves to roots. If only one link of a group can move, its contacts
+// are summed about that link's own origin. The sums of a tree's links are then mapped to its
+// degrees of freedom together, as for composite bodies (mass.cl).
 
 // The sums over a group's contacts: a wrench (moment, force), and the lower triangle of the (6, 6)
 // curvature by the twist.
@@ -9,8 +9,8 @@
 #define SUMS_BLOCK 21
 #define SUMS (SUMS_WRENCH + SUMS_BLOCK)
 
-// Loops over six numbers are written out, since compilers of kernels leave them as loops, and then
-// keep in memory what they go over. DOT6 takes lanes, too.
+// Loops over six numbers are unrolled by hand: kernel compilers leave them as loops, and then keep
+// their arrays in memory. DOT6 also takes lanes.
 #define DOT6(a, b)                                                                           \
   ((a)[0] * (b)[0] + (a)[1] * (b)[1] + (a)[2] * (b)[2] + (a)[3] * (b)[3] + (a)[4] * (b)[4] + \
    (a)[5] * (b)[5])
@@ -20,7 +20,7 @@ static real dot6(const real a[6], const real b[6])
   return DOT6(a, b);
 }
 
-// Writes F x, where F is symmetric, with the lower triangle f.
+// Writes F x for the symmetric F with lower triangle f.
 #define CURVATURE_TIMES(f, x, out)                                                        \
   ((out)[0] = (f)[0] * (x)[0] + (f)[1] * (x)[1] + (f)[3] * (x)[2] + (f)[6] * (x)[3] +     \
               (f)[10] * (x)[4] + (f)[15] * (x)[5],                                        \
@@ -35,7 +35,7 @@ static real dot6(const real a[6], const real b[6])
    (out)[5] = (f)[15] * (x)[0] + (f)[16] * (x)[1] + (f)[17] * (x)[2] + (f)[18] * (x)[3] + \
               (f)[19] * (x)[4] + (f)[20] * (x)[5])
 
-// A macro, as either side may be a kernel's own memory or a device's.
+// A macro, because either side may be in private or in global memory.
 #define COPY6(from, to)                                                                \
   ((to)[0] = (from)[0], (to)[1] = (from)[1], (to)[2] = (from)[2], (to)[3] = (from)[3], \
    (to)[4] = (from)[4], (to)[5] = (from)[5])
@@ -71,26 +71,26 @@ static int link_tree(const newton *s, int link)
   return (s->ints + s->n->at_links + LINK_INTS * link)[LINK_TREE];
 }
 
-// How many links the solver goes through.
+// Returns the number of links that the solver processes.
 static int link_count(const newton *s)
 {
   return s->dofs ? s->n->links : 0;
 }
 
-// Returns the parent of a link, -1 where that cannot move.
+// Returns the parent of a link, or -1 if the parent cannot move.
 static int moving_parent(const newton *s, const tree_link *l)
 {
   return l->parent >= 0 && link_tree(s, l->parent) >= 0 ? l->parent : -1;
 }
 
-// Whether a link can move and its island is in one of some states.
+// Returns whether a link can move and its island is in one of some states.
 static int link_is(const newton *s, int link, int state)
 {
   const int tree = link_tree(s, link);
   return tree >= 0 && tree_is(s, tree, state);
 }
 
-// Of a group of which a link can move: returns that link where the other one cannot move, else -1.
+// Returns the moving link of a group whose other link cannot move, or -1 if both can move.
 static int lone_link(const newton *s, GLOBAL const int *group)
 {
   int trees[2];
@@ -98,7 +98,7 @@ static int lone_link(const newton *s, GLOBAL const int *group)
   return trees[0] >= 0 && trees[1] >= 0 ? -1 : group[trees[0] < 0 ? GROUP_B : GROUP_A];
 }
 
-// Writes the origin of each link as seen from its parent's.
+// Writes the origin of each link relative to its parent's.
 static void start_passes(const newton *s)
 {
   for (int link = 0; link < link_count(s); ++link) {
@@ -109,8 +109,8 @@ static void start_passes(const newton *s)
   }
 }
 
-// Writes the twist of each link about its origin, where joints move by x (nv), for islands in one
-// of some states.
+// Writes the twist of each link about its origin if joints move by x (nv), for islands in one of
+// some states.
 static void pass_twists(const newton *s, int state, GLOBAL const real *x)
 {
   for (int link = 0; link < link_count(s); ++link) {
@@ -134,7 +134,7 @@ static void pass_twists(const newton *s, int state, GLOBAL const real *x)
   }
 }
 
-// Empties the sums of all links.
+// Clears the sums of all links.
 static void pass_start(const newton *s)
 {
   for (int link = 0; link < link_count(s); ++link) {
@@ -142,7 +142,7 @@ static void pass_start(const newton *s)
   }
 }
 
-// Adds sums of contacts to those that a link has.
+// Adds sums of contacts to those of a link.
 static void pass_add(const newton *s, int link, const real sums[PASS_SUMS_REALS])
 {
   GLOBAL real *own = link_pass(s, link), *to = own + PASS_SUMS;
@@ -154,7 +154,7 @@ static void pass_add(const newton *s, int link, const real sums[PASS_SUMS_REALS]
   own[PASS_LOADED] = R(1.0);
 }
 
-// Turns a wrench about some place into that about the place from which it is seen at r.
+// Changes the reference point of a wrench to one from which the old point is at r.
 static void move_wrench(real f[6], GLOBAL const real *r)
 {
   f[0] += r[1] * f[5] - r[2] * f[4];
@@ -162,12 +162,12 @@ static void move_wrench(real f[6], GLOBAL const real *r)
   f[2] += r[0] * f[4] - r[1] * f[3];
 }
 
-// The same for a curvature, of which f has the lower triangle: with T the matrix that turns
-// wrenches, T F T'.
+// The same for a curvature with lower triangle f: T F T', where T is the matrix that transforms
+// wrenches.
 static void move_curvature(real f[SUMS_BLOCK], GLOBAL const real *r)
 {
   const real x = r[0], y = r[1], z = r[2];
-  // the moments that forces along the three axes have there
+  // the moments there of forces along the three axes
   const real xx = f[6] + (y * f[18] - z * f[13]), xy = f[7] + (z * f[9] - x * f[18]),
              xz = f[8] + (x * f[13] - y * f[9]);
   const real yx = f[10] + (y * f[19] - z * f[14]), yy = f[11] + (z * f[13] - x * f[19]),
@@ -191,9 +191,10 @@ static void move_curvature(real f[SUMS_BLOCK], GLOBAL const real *r)
   f[17] = zz;
 }
 
-// Adds to a tree's panel the row of a degree of freedom of a link, whose composite has curvature f.
-// Moving by that degree of freedom asks the composite for a wrench. The row has what that wrench is
-// along the degree of freedom itself and along all before it on the way to the root.
+// Adds to a tree's panel the row of a degree of freedom of a link, whose composite body has
+// curvature f. A unit motion of that degree of freedom requires a wrench on the composite body. The
+// row has the wrench's components along this degree of freedom and all those before it on the way
+// to the root.
 static void add_way(const newton *s, const panel *q, int link, int dof, const real f[SUMS_BLOCK])
 {
   GLOBAL const int *dofs = s->ints + s->n->at_dofs;
@@ -212,8 +213,8 @@ static void add_way(const newton *s, const panel *q, int link, int dof, const re
   }
 }
 
-// Takes what contacts have left on links whose islands are in one of some states to degrees of
-// freedom, out (nv), and with `curved` to panels.
+// Maps the sums of contacts on links, for islands in one of some states, to degrees of freedom, out
+// (nv), and with `curved` to panels.
 static void pass_sums(const newton *s, int state, const int curved, GLOBAL real *out)
 {
   for (int link = link_count(s) - 1; link >= 0; --link) {

@@ -1,8 +1,8 @@
-// What the contacts of a world push with: of each item a wrench on body 1 and the sum of normal
-// forces, and of these what each link and each pair gets. Items come from their law, one kernel a
-// law.
+// The forces of a world's contacts: for each item a wrench on body 1 and the sum of normal forces,
+// and from these the totals of each link and each pair. Each contact law has its own kernel for
+// items.
 
-// The sums over LANES contacts at a time.
+// Sums over contacts, LANES at a time.
 typedef struct push_sums {
   vec3_r moment, force;
   lane normal;
@@ -16,7 +16,7 @@ static push_sums push_none(void)
   return s;
 }
 
-// Adds forces f on body 1 at p, whose parts along their normals are `normal`.
+// Adds forces f on body 1 at p, whose components along their normals are `normal`.
 static void push_add(push_sums *s, vec3_r p, vec3_r f, lane normal)
 {
   s->moment = add3_r(s->moment, cross3_r(p, f));
@@ -31,8 +31,8 @@ static void push_put(const push_sums *s, GLOBAL real *to)
   to[PUSH_NORMAL] = lane_sum(s->normal);
 }
 
-// One work-item adds up the contacts of one of `count` items, pushes (items, PUSH_REALS), at the
-// accelerations of world_solve.
+// One work-item adds up the contact forces of one of `count` items, pushes (items, PUSH_REALS), at
+// the accelerations of world_solve.
 KERNEL void world_item_pushes(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                               GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                               GLOBAL const real *scratch, GLOBAL const real *contacts,
@@ -62,7 +62,7 @@ KERNEL void world_item_pushes(GLOBAL const world_sizes *n, GLOBAL const int *int
   push_put(&sums, ROW(pushes, item, PUSH_REALS));
 }
 
-// Adds three numbers, which all lanes have, to a row.
+// Adds three numbers, which are equal on all lanes, to a row.
 static void add_part(GLOBAL real *to, vec3_r x)
 {
   to[0] += lane_first(x.x);
@@ -70,7 +70,7 @@ static void add_part(GLOBAL real *to, vec3_r x)
   to[2] += lane_first(x.z);
 }
 
-// One work-item adds up the hard contacts of one world.
+// One work-item adds up the forces of the hard contacts of one world.
 KERNEL void world_hard_pushes(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                               GLOBAL const real *contacts, GLOBAL const int *items,
                               GLOBAL const int *list, GLOBAL const int *entries,
@@ -107,7 +107,7 @@ KERNEL void world_hard_pushes(GLOBAL const world_sizes *n, GLOBAL const real *re
   }
 }
 
-// One work-item adds up the contacts of one of `count` items whose contacts are springs.
+// One work-item adds up the contact forces of one of `count` items with springs as contacts.
 KERNEL void world_spring_pushes(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                 GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                                 GLOBAL const real *given, int with_given,
@@ -134,7 +134,7 @@ KERNEL void world_spring_pushes(GLOBAL const world_sizes *n, GLOBAL const int *i
 
 // ---- links and pairs ----
 
-// Returns where the centre of mass of a link is, as seen from its origin.
+// Returns the centre of mass of a link, relative to its origin.
 static vec3_r link_middle(const world_one *o, GLOBAL const world_sizes *n, GLOBAL const real *reals,
                           int link)
 {
@@ -154,9 +154,9 @@ static void push_link(const world_one *o, GLOBAL const world_sizes *n, GLOBAL co
   add_part(to + 3, add3_r(scale3_r(real3(by), lane_lit(sign)), cross3_r(arm, force)));
 }
 
-// One work-item adds up, in one world, what its entries push links and pairs with: link_forces
-// (worlds, links, 6), pair_forces (worlds, pairs, 3) and pair_normals (worlds, pairs), as far as
-// they are asked for. A world that has stopped gets zeros.
+// One work-item adds up, in one world, the contact forces of its entries on links and pairs:
+// link_forces (worlds, links, 6), pair_forces (worlds, pairs, 3) and pair_normals (worlds, pairs),
+// as far as requested. A stopped world gets zeros.
 KERNEL void world_pushes(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *scratch,
                          GLOBAL const int *items, GLOBAL const int *list, GLOBAL const int *entries,
@@ -202,11 +202,11 @@ KERNEL void world_pushes(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   }
 }
 
-// ---- back from cotangents ----
+// ---- the reverse pass ----
 
-// Cotangents of what contacts push with: link_bars (worlds, links, 6) and pair_bars (worlds, pairs,
-// 3), where they are there. They act as a relative twist of a group's links: the sum of cotangents
-// times forces is the work of the forces along it.
+// Cotangents of contact forces: link_bars (worlds, links, 6) and pair_bars (worlds, pairs, 3), if
+// given. They act as a relative twist of a group's links, because the sum of cotangents times
+// forces is the work of the forces along that twist.
 typedef struct push_bars {
   GLOBAL const real *links, *pairs;
   int with_links, with_pairs;

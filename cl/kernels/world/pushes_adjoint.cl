@@ -1,11 +1,11 @@
-// Back from cotangents of what contacts push with, beside the way back from accelerations
-// (contacts_adjoint.cl): docs/dev/cone-formulas.md, section 10. Forces depend on the acceleration,
-// which gets a cotangent of its own here, and their moments on where centres of mass are.
+// The reverse pass of contact forces, in addition to that of accelerations (contacts_adjoint.cl):
+// docs/dev/cone-formulas.md, section 10. Forces depend on the acceleration, which gets a cotangent
+// here. Their moments depend on the positions of centres of mass.
 
-// One work-item adds to b (worlds, nv), the cotangent of one world's acceleration, what its
-// contacts' forces ask of it: group_adjoint (items, GROUP_ADJOINT) is that of
-// world_contacts_adjoint by their cotangents alone. A world without a factor, good (worlds), has
-// none.
+// One work-item adds the contribution of contact forces to b (worlds, nv), the cotangent of one
+// world's acceleration. group_adjoint (items, GROUP_ADJOINT) is the output of
+// world_contacts_adjoint for the cotangents of forces only. A world without a factor, good
+// (worlds), has no contribution.
 ADJOINT_KERNEL void world_pushes_acceleration(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
@@ -34,8 +34,8 @@ ADJOINT_KERNEL void world_pushes_acceleration(
   }
 }
 
-// Between world_entries_adjoint and world_tree_adjoint one work-item adds, in one world, how the
-// links' moments depend on where their centres of mass are; bars (worlds, links, 6).
+// Between world_entries_adjoint and world_tree_adjoint, one work-item adds, in one world, the
+// effect of the positions of centres of mass on the links' moments; bars (worlds, links, 6).
 ADJOINT_KERNEL void world_pushes_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                        GLOBAL const real *reals, GLOBAL const real *scratch,
                                        GLOBAL const int *items, GLOBAL const int *list,

@@ -13,7 +13,7 @@ static FN(quaternion) FN(quaternion_times)(FN(quaternion) a, FN(quaternion) b)
   return r;
 }
 
-// Returns a divided by its length; a quaternion of length 0 stays what it is.
+// Returns a divided by its length. A quaternion of length 0 is unchanged.
 static FN(quaternion) FN(quaternion_unit)(FN(quaternion) a)
 {
   const num square = n_mad(a.w, a.w, FN(dot3)(a.v, a.v));
@@ -36,7 +36,7 @@ static FN(quaternion) FN(quaternion_exp)(vec s)
   return r;
 }
 
-// Returns the rotation vector of a unit quaternion; its length is at most pi.
+// Returns the rotation vector of a unit quaternion, of length at most pi.
 static vec FN(quaternion_log)(FN(quaternion) a)
 {
   const n_mask flip = n_value(a.w) < n_plain(R(0.0));

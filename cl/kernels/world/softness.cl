@@ -1,4 +1,4 @@
-// How rows of soft constraints give way: impedance and stiffness; docs/dev/cone-formulas.md,
+// The compliance of rows of soft constraints: impedance and stiffness; docs/dev/cone-formulas.md,
 // section 8.
 
 #define MIN_DIAGONAL R(1e-15)

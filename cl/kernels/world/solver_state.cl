@@ -1,13 +1,13 @@
-// What a world's solver works with: vectors over degrees of freedom, islands of trees, and the mass
-// matrix; docs/dev/cone-formulas.md, sections 8 and 9.
+// The working data of a world's solver: vectors over degrees of freedom, islands of trees, and the
+// mass matrix; docs/dev/cone-formulas.md, sections 8 and 9.
 
-// What a work-item has of its world: the scene, the world's numbers, the pool of contacts with all
-// worlds' items, the numbers of those that are the world's entries, rows (entries, ENTRY_REALS) of
-// what they add up to, and its row of `work`: AXIS_REALS of each degree of freedom, M's blocks in
-// columns of whole lanes, VECTORS vectors (nv), ROW_TERMS numbers of each row, ISLAND_NUMBERS of
-// each tree, room for the numbers of a panel's rows, and PASS_REALS of each link. Of the graph of
-// trees and of panels, see panels.cl, only Newton's method has any. `trees`, `dofs` and `rows` say
-// how many the solver goes through: as many as the scene has, or none.
+// A work-item's view of its world: the scene, the world's numbers, the pool of contacts with the
+// items of all worlds, the item numbers of the world's entries, rows (entries, ENTRY_REALS) of
+// their sums, and the world's row of `work`. That row has AXIS_REALS per degree of freedom, M's
+// blocks in columns of whole lanes, VECTORS vectors (nv), ROW_TERMS numbers per row, ISLAND_NUMBERS
+// per tree, scratch memory for a panel's rows, and PASS_REALS per link. Only Newton's method has a
+// graph of trees and panels, see panels.cl. `trees`, `dofs` and `rows` are the numbers that the
+// solver processes: those of the scene, or 0.
 typedef struct newton {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
@@ -53,7 +53,7 @@ static int island_is(const newton *s, int island, int state)
   return (order_array(&s->panels, ORDER_STATE)[island] & state) != 0;
 }
 
-// Says whether the island of a tree is in one of some states; 0 stands for all islands.
+// Returns whether the island of a tree is in one of some states. State 0 includes all islands.
 static int tree_is(const newton *s, int tree, int state)
 {
   return !state || island_is(s, tree_island(s, tree), state);
@@ -64,7 +64,7 @@ static int dof_island(const newton *s, int dof)
   return tree_island(s, dof_tree(s->n, s->ints, dof));
 }
 
-// Returns the item of entry i of the world, and the ints of an item's group.
+// These functions return the item of entry i of the world, and the ints of an item's group.
 static int entry_item(const newton *s, int i)
 {
   return s->entries[i];
@@ -75,7 +75,7 @@ static GLOBAL const int *item_group(const newton *s, int item)
   return s->ints + s->n->at_groups + GROUP_INTS * ROW(s->items, item, ITEM_INTS)[ITEM_GROUP];
 }
 
-// Returns the island of an item, -1 where its links cannot move.
+// Returns the island of an item, or -1 if its links cannot move.
 static int item_island(const newton *s, int item)
 {
   int trees[2];
@@ -84,22 +84,22 @@ static int item_island(const newton *s, int item)
   return tree < 0 ? -1 : tree_island(s, tree);
 }
 
-// Returns the item of an entry whose island is in one of some states, else -1.
+// Returns the item of an entry if its island is in one of some states, else -1.
 static int entry_at(const newton *s, int entry, int state)
 {
   const int item = entry_item(s, entry), island = item_island(s, item);
   return island >= 0 && (!state || island_is(s, island, state)) ? item : -1;
 }
 
-// What an island has, the item of its number sees to: it goes through all trees, entries and rows,
-// in their order, and takes what belongs to its islands.
+// Returns whether this item is responsible for an island. An item goes through all trees, entries
+// and rows in order, and processes those of its own islands.
 static int island_is_own(const newton *s, int island)
 {
   return island >= 0 && is_own(&s->team, island);
 }
 
-// Writes the part that each island of the item, in one of some states, has of the dot product of a
-// and b (nv).
+// Writes the part of the dot product of a and b (nv) that belongs to each of the item's islands in
+// one of some states.
 static void island_dots(const newton *s, int state, GLOBAL const real *a, GLOBAL const real *b,
                         GLOBAL real *out)
 {
@@ -119,8 +119,8 @@ static void island_dots(const newton *s, int state, GLOBAL const real *a, GLOBAL
   }
 }
 
-// Returns the sum of the products of `count` numbers of a row and the entries of x (nv) that belong
-// to as many of a tree's degrees of freedom.
+// Returns the dot product of `count` numbers of a row and the entries of x (nv) for the first
+// `count` degrees of freedom of a tree.
 static real dot_tree(const mass_tree *t, int count, GLOBAL const real *row, GLOBAL const real *x)
 {
   real sum = R(0.0);
@@ -130,8 +130,7 @@ static real dot_tree(const mass_tree *t, int count, GLOBAL const real *row, GLOB
   return sum;
 }
 
-// A tree's block of M in the world's row of `work`: columns `stride` apart, filled up to whole
-// lanes.
+// A tree's block of M in the world's row of `work`: columns `stride` apart, padded to whole lanes.
 typedef struct mass_block {
   GLOBAL real *at;
   int stride;
@@ -145,8 +144,8 @@ static mass_block mass_block_of(const newton *s, const mass_tree *t)
   return m;
 }
 
-// Copies M's blocks, with equalities those of M + J' D J, both triangles, to the world's row of
-// `work`, and the inverse roots of its diagonal to VECTOR_SCALE.
+// Copies both triangles of M's blocks, or of M + J' D J with equalities, to the world's row of
+// `work`, and the inverse roots of the diagonal to VECTOR_SCALE.
 static void start_mass(const newton *s)
 {
   for (int dof = s->team.item; dof < s->dofs; dof += s->team.items) {
@@ -165,7 +164,7 @@ static void start_mass(const newton *s)
   }
 }
 
-// Writes M x for the islands in one of some states. What an item writes is that of its own degrees
+// Writes M x for the islands in one of some states. Each item writes the entries of its own degrees
 // of freedom.
 static void mass_times(const newton *s, int state, GLOBAL const real *x, GLOBAL real *out)
 {

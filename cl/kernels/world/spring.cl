@@ -1,18 +1,18 @@
-// Worlds whose contacts are springs between clouds: how their bodies move, the constraint force,
-// and the accelerations that follow; docs/spring.md, "Worlds". Limits are springs here too, and
-// friction in joints is smooth.
+// Worlds whose contacts are springs between clouds: the motion of their bodies, the constraint
+// force, and the resulting accelerations; docs/spring.md, "Worlds". Limits are also springs here,
+// and friction in joints is smooth.
 //
-// As in the kernels of pairs of clouds, a wrench is a force and then the moment about the body's
-// origin, and a twist is the velocity of that origin and then the angular velocity.
+// As in the kernels of pairs of clouds, a wrench is a force, then the moment about the body's
+// origin, and a twist is the velocity of that origin, then the angular velocity.
 
-// Returns where in `bodies` the pose on its link of the body of a group's side 0 or 1 begins:
-// position, quaternion.
+// Returns the offset in `bodies` of the pose on its link (position, quaternion) of the body of a
+// group's side 0 or 1.
 static int spring_body(int group, int side)
 {
   return 7 * (2 * group + side);
 }
 
-// Returns the way from a link's origin to that of a body on it.
+// Returns the vector from a link's origin to that of a body on it.
 static vec spring_lever(const world_block *b, GLOBAL const world_sizes *n,
                         GLOBAL const real *bodies, int at, int link)
 {
@@ -21,8 +21,8 @@ static vec spring_lever(const world_block *b, GLOBAL const world_sizes *n,
 }
 
 // One work-item writes the twists of one body in a block of worlds, twists (worlds, 6). They follow
-// from the twists of its link at `from` of the worlds' numbers: those of the links' own motion, or
-// of another one.
+// from the twists of its link at `from` of the worlds' numbers, which are those of the links'
+// actual motion or of another one.
 KERNEL void world_spring_twists(GLOBAL const world_sizes *n, GLOBAL real *scratch, int from,
                                 GLOBAL const real *bodies, int at, int link, int count,
                                 GLOBAL real *twists)
@@ -51,9 +51,9 @@ static real spring_scale(GLOBAL const world_sizes *n, GLOBAL const int *group,
 }
 
 // One work-item makes the spring parameters of one pair in one world, laws (worlds,
-// SPRING_PARAMETER_COUNT): the scene's, or of given (worlds, listed pairs, SPRING_PARAMETER_COUNT)
-// where with_given is set. k is multiplied by the pair's stiffness chi, and mu is the world's
-// friction unless all are given.
+// SPRING_PARAMETER_COUNT), from the scene's or, if with_given is set, from given (worlds, listed
+// pairs, SPRING_PARAMETER_COUNT). k is multiplied by the pair's stiffness chi. mu is the world's
+// friction unless all parameters are given.
 KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                              GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                              GLOBAL const real *given, int with_given, int pair, GLOBAL real *laws,
@@ -76,8 +76,8 @@ KERNEL void world_spring_law(GLOBAL const world_sizes *n, GLOBAL const int *ints
                                                        : column_friction(n, group, of);
 }
 
-// One work-item sets WORLD_BAD_INPUT of one world where spring parameters that the caller gives, or
-// what scales them, are out of range: mu is at least 0, and all else above 0.
+// One work-item sets WORLD_BAD_INPUT of one world if the caller's spring parameters or their scale
+// factors are out of range. mu must be at least 0, and all others above 0.
 KERNEL void world_check_springs(GLOBAL const world_sizes *n, GLOBAL const real *given,
                                 int with_given, GLOBAL const real *parameters, int shared,
                                 GLOBAL int *status, int worlds)
@@ -103,7 +103,7 @@ KERNEL void world_check_springs(GLOBAL const world_sizes *n, GLOBAL const real *
 }
 
 // One work-item adds a group's wrenches, wrench1 and wrench2 (worlds, 6), to the forces on its
-// links in a block of worlds, at at_force. Where `first` is set these are cleared before.
+// links in a block of worlds, at at_force. If `first` is set, these forces are cleared before.
 KERNEL void world_spring_load(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                               GLOBAL const real *bodies, int group, int first,
                               GLOBAL const real *wrench1, GLOBAL const real *wrench2, int count,
@@ -131,10 +131,10 @@ KERNEL void world_spring_load(GLOBAL const world_sizes *n, GLOBAL const int *int
 
 // ---- joints ----
 
-#define SMOOTH_LOSS R(1e-4) // the square of the velocity below which friction in joints gives way
+#define SMOOTH_LOSS R(1e-4) // squared velocity below which joint friction becomes viscous
 
 // The force of a limit or a friction loss on its degree of freedom, and its derivatives: by q, by
-// v, by both, and by v twice.
+// v, by both, and twice by v.
 typedef struct spring_row {
   int dof;
   num force, by_q, by_v, by_qv, by_vv;
@@ -178,8 +178,8 @@ static spring_row spring_row_of(const world_block *b, GLOBAL const world_sizes *
 // ---- accelerations ----
 
 // One work-item makes the accelerations of a block of worlds, acceleration (worlds, nv), and their
-// constraint forces, constraint_force (worlds, nv), of the forces on links at at_force and of
-// limits and friction losses. There is nothing to iterate: a = inv(M) (f - c + constraint_force).
+// constraint forces, constraint_force (worlds, nv), from the forces on links at at_force and from
+// limits and friction losses. No iterations are needed: a = inv(M) (f - c + constraint_force).
 KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                GLOBAL const real *singular, GLOBAL real *scratch,
@@ -219,9 +219,10 @@ KERNEL void world_spring_solve(GLOBAL const world_sizes *n, GLOBAL const int *in
   rows_stop(&b, status, nv, constraint_force);
 }
 
-// One work-item finds, in a block of worlds, the forces on joints by which actuators would make
+// One work-item finds, in a block of worlds, the actuator forces on joints that would cause
 // accelerations a (worlds, nv): out (worlds, nv) is M a + c - passive forces - constraint_force.
-// The force at at_smooth holds what actuators do by u (worlds, nu), so that is taken off again.
+// The force at at_smooth includes the actuators' forces from u (worlds, nu), which are therefore
+// removed.
 KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                  GLOBAL const real *reals, GLOBAL const real *q,
                                  GLOBAL const real *v, GLOBAL const real *u,
@@ -257,8 +258,7 @@ KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *
   }
 }
 
-// One work-item copies, for one world, the force on body 1 of a pair to its place in forces
-// (worlds, pairs, 3).
+// One work-item copies, for one world, the force on body 1 of a pair to forces (worlds, pairs, 3).
 KERNEL void world_spring_force(GLOBAL const real *wrench1, int pair, int pairs,
                                GLOBAL const int *status, GLOBAL real *forces, int worlds)
 {
@@ -275,7 +275,7 @@ KERNEL void world_spring_force(GLOBAL const real *wrench1, int pair, int pairs,
 // ---- implicit steps ----
 
 // Replaces a matrix (nv, nv) by its unit lower and its upper triangle, by elimination with the
-// largest pivot of each column, whose row is noted in pivots (nv). Returns 0 where there is none.
+// largest pivot of each column. pivots (nv) gets the pivot rows. Returns 0 if there is no pivot.
 static int spring_factor(GLOBAL real *a, GLOBAL int *pivots, int nv)
 {
   for (int i = 0; i < nv; ++i) {
@@ -312,7 +312,7 @@ static void spring_swap(GLOBAL real *x, int i, int k)
   x[k] = kept;
 }
 
-// Replaces x by inv(A) x of the matrix A whose triangles and pivots spring_factor has left.
+// Replaces x by inv(A) x, for the triangles and pivots of A from spring_factor.
 static void spring_solve(GLOBAL const real *a, GLOBAL const int *pivots, GLOBAL real *x, int nv)
 {
   for (int i = 0; i < nv; ++i) {
@@ -352,9 +352,9 @@ static void spring_solve_adjoint(GLOBAL const real *a, GLOBAL const int *pivots,
 }
 
 // One work-item finds the acceleration of an implicit step of one world, v' = v + h inv(M - h
-// df/dv) f: out (worlds, nv) is inv(1 - h da/dv) a of acceleration a (worlds, nv). jacobian
-// (worlds, nv, width) is that of a by q, v and all else. The matrix' triangles stay in matrices
-// (worlds, nv, nv) and pivots (worlds, nv).
+// df/dv) f: out (worlds, nv) is inv(1 - h da/dv) a for acceleration a (worlds, nv). jacobian
+// (worlds, nv, width) is that of a by q, v and all other inputs. The matrix factors remain in
+// matrices (worlds, nv, nv) and pivots (worlds, nv).
 KERNEL void world_spring_implicit(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                                   GLOBAL const real *acceleration, GLOBAL const real *jacobian,
                                   int width, GLOBAL real *matrices, GLOBAL int *pivots,

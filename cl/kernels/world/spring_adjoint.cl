@@ -1,11 +1,11 @@
-// Derivatives of worlds with springs; docs/dev/spring-formulas.md. Springs see a pair only by its
-// relative motion, so that a multiplier y, which moves its bodies against each other by a velocity
-// v_y and a spin w_y, asks for the gradient of
+// Derivatives of worlds with springs; docs/dev/spring-formulas.md. Springs depend only on the
+// relative motion of a pair. So a multiplier y, which moves its bodies relative to each other by a
+// velocity v_y and a spin w_y, requires the gradient of
 //   force . v_y + moment . w_y
 // by poses, twists and parameters, where force and moment are the wrench on body 1 about its
-// origin. spring_adjoint makes that gradient of the cotangents v_y and w_y.
+// origin. spring_adjoint makes that gradient from the cotangents v_y and w_y.
 
-// Returns the way from a group's centre to the origin of the body of side 0 or 1.
+// Returns the vector from a group's centre to the origin of the body of side 0 or 1.
 static vec spring_arm(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                       GLOBAL const real *bodies, int group, int side)
 {
@@ -17,8 +17,8 @@ static vec spring_arm(const world_block *b, GLOBAL const world_sizes *n, GLOBAL 
                              spring_lever(b, n, bodies, at, link));
 }
 
-// Writes the relative twist (spin, then velocity) about a group's centre that y gives its links,
-// or, where `basis` is at least 0, that unit twist.
+// Writes the relative twist (spin, then velocity) about a group's centre that y gives its links, or
+// unit twist `basis` if that is at least 0.
 static void spring_twist(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          int group, GLOBAL const real *y, int basis, num out[6])
 {
@@ -38,11 +38,11 @@ static void spring_twist(const world_block *b, GLOBAL const world_sizes *n, GLOB
   }
 }
 
-// One work-item finds the multipliers of a block of worlds, y (worlds, nv) = inv(M) b of the
-// cotangents b of their accelerations (`bar`), and what limits and friction losses give by them,
-// row_adjoint (worlds, ROW_ADJOINT, nv). What is differentiated are their forces f, or, where
-// `step` h is above 0, f + h df/dv x with the acceleration x of an implicit step (`ahead`). Where
-// with_basis is set group_adjoint is made as in world_multipliers.
+// One work-item finds the multipliers of a block of worlds, y (worlds, nv) = inv(M) b for the
+// cotangents b of their accelerations (`bar`), and the contributions of limits and friction losses,
+// row_adjoint (worlds, ROW_ADJOINT, nv). The differentiated forces are f, or, if `step` h is above
+// 0, f + h df/dv x with the acceleration x of an implicit step (`ahead`). If with_basis is set,
+// group_adjoint is made as in world_multipliers.
 ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                              GLOBAL const real *reals, GLOBAL const real *q,
                                              GLOBAL const real *v, GLOBAL const int *status,
@@ -57,7 +57,7 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
   if (b.first > b.last) {
     return;
   }
-  if (n->damped) { // the factor that is there may be the one with dampers
+  if (n->damped) { // the current factor may include dampers
     block_factor(&b, n, ints, reals, n->at_mass, n->at_factor, R(0.0));
   }
   for (int k = 0; k < nv; ++k) {
@@ -101,8 +101,8 @@ ADJOINT_KERNEL void world_spring_multipliers(GLOBAL const world_sizes *n, GLOBAL
 
 // One work-item writes the cotangents of a group's wrenches and distance in a block of worlds, for
 // spring_adjoint: wrench1 and wrench2 (worlds, 6), distance (worlds). That of the wrench on body 1
-// is the twist at body 1's origin that y (worlds, nv), or unit twist `basis`, gives it against body
-// 2; the others are zero.
+// is the relative twist of bodies 1 and 2 at body 1's origin, given by y (worlds, nv) or by unit
+// twist `basis`. The others are zero.
 ADJOINT_KERNEL void world_spring_bars(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *bodies, int group, GLOBAL const real *y,
                                       int basis, GLOBAL real *scratch, GLOBAL real *wrench1,
@@ -123,9 +123,9 @@ ADJOINT_KERNEL void world_spring_bars(GLOBAL const world_sizes *n, GLOBAL const 
   row_put(&b, distance, 1, 0, n_lit(R(0.0)));
 }
 
-// Writes moment and force on a link, to `to` of its world's row of backs, that the cotangent
-// pose_bar (worlds, 7) of its body's pose amounts to, with a force `more` at the body's origin and
-// a moment `turn` added.
+// Writes the moment and force on a link that correspond to the cotangent pose_bar (worlds, 7) of
+// its body's pose, with a force `more` at the body's origin and a moment `turn` added. They are
+// written to `to` of the world's row of backs.
 static void spring_pose_adjoint(const world_block *b, GLOBAL const world_sizes *n, int link,
                                 GLOBAL const real *body, GLOBAL const real *pose_bar, vec more,
                                 vec turn, GLOBAL real *backs, int width, int to)
@@ -147,12 +147,12 @@ static vec spring_spin_of(const world_block *b, GLOBAL const world_sizes *n, int
   return link < 0 ? lit3(R(0.0), R(0.0), R(0.0)) : block_get3(b, n->at_velocity + 6 * link);
 }
 
-// What h dW/dv x, of an implicit step's wrenches W + h dW/dv x, asks for through the twists that x
-// gives the bodies. It is linear in these, so that their cotangents are h times those of the
-// bodies' own twists by W alone.
+// The contribution of h dW/dv x, from an implicit step's wrenches W + h dW/dv x, through the
+// bodies' twists under x. It is linear in these twists, so their cotangents are h times those of
+// the bodies' own twists by W only.
 typedef struct spring_ahead {
   vec force, moment; // the cotangent of body 1's twist under x, about its origin
-  vec shift2, turn2; // what body 2's pose gets, whose origin and axes the relative twist is seen in
+  vec shift2, turn2; // for the pose of body 2, which defines the frame of the relative twist
 } spring_ahead;
 
 static spring_ahead spring_ahead_of(const world_block *b, GLOBAL const real *twist1,
@@ -174,17 +174,17 @@ static spring_ahead spring_ahead_of(const world_block *b, GLOBAL const real *twi
   return a;
 }
 
-// One work-item takes what spring_adjoint has found for the cotangents of world_spring_bars, in a
-// block of worlds, to backs, as the tree wants it: rows of `width` numbers a world, of which the
-// first group's begin at `first`. Where `adds` is set it adds the gradient by the pair's parameters
-// to own (worlds, listed pairs, SPRING_PARAMETER_COUNT).
+// One work-item converts the results of spring_adjoint for the cotangents of world_spring_bars, in
+// a block of worlds, to backs, the input of the tree: rows of `width` numbers per world, in which
+// the first group begins at `first`. If `adds` is set, it adds the gradient by the pair's
+// parameters to own (worlds, listed pairs, SPRING_PARAMETER_COUNT).
 //
-// The twists whose cotangents are given are those at the bodies' origins. These move with the
-// links, which gives the poses `more1` and `more2`.
+// The given cotangents are those of twists at the bodies' origins. These origins move with the
+// links, which adds `more1` and `more2` to the poses.
 //
-// Where `step` is above 0 the step is implicit, and all of W + h dW/dv x is differentiated: along1
-// and along2 (worlds, 6) are the bodies' twists under x, and along1_bar is the cotangent of body
-// 1's twist by W alone.
+// If `step` is above 0, the step is implicit, and W + h dW/dv x is differentiated. along1 and
+// along2 (worlds, 6) are the bodies' twists under x, and along1_bar is the cotangent of body 1's
+// twist by W only.
 ADJOINT_KERNEL void world_spring_collect(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *bodies,
   GLOBAL const real *parameters, int shared, int group, GLOBAL const real *laws, int with_given,
@@ -258,8 +258,8 @@ ADJOINT_KERNEL void world_spring_collect(
 
 // ---- implicit steps ----
 
-// One work-item takes, for one world, the cotangent of an implicit step's acceleration x to that of
-// (1 - h da/dv) x, in place: bars (worlds, nv).
+// One work-item replaces, for one world, the cotangent of an implicit step's acceleration x by that
+// of (1 - h da/dv) x: bars (worlds, nv).
 ADJOINT_KERNEL void world_spring_unsolve(GLOBAL const world_sizes *n, GLOBAL const real *matrices,
                                          GLOBAL const int *pivots, GLOBAL const int *status,
                                          GLOBAL real *bars, int worlds)
@@ -271,8 +271,8 @@ ADJOINT_KERNEL void world_spring_unsolve(GLOBAL const world_sizes *n, GLOBAL con
   }
 }
 
-// One work-item writes the twists of links under the acceleration x of an implicit step (`ahead`)
-// in a block of worlds, to at_acceleration, where accelerations of links are made later.
+// One work-item writes the twists of links under the acceleration x of an implicit step (`ahead`),
+// in a block of worlds, to at_acceleration. Accelerations of links overwrite them later.
 ADJOINT_KERNEL void world_spring_tangent(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                          GLOBAL const real *ahead, GLOBAL real *scratch, int count)
 {
@@ -283,8 +283,8 @@ ADJOINT_KERNEL void world_spring_tangent(GLOBAL const world_sizes *n, GLOBAL con
 }
 
 // One work-item adds, in a block of worlds, the gradient of -h y . (dc/dv x) by q, v and
-// mass_scale. The bias c is quadratic in v but for gravity, so that dc/dv x is half of c(v + x) -
-// c(v - x), and two sweeps do. `rows` (worlds, nv) is room for v + x and v - x.
+// mass_scale. Without gravity the bias c is quadratic in v, so dc/dv x is half of c(v + x) - c(v -
+// x), which needs two sweeps. `rows` (worlds, nv) is scratch memory for v + x and v - x.
 ADJOINT_KERNEL void world_spring_bias(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                       GLOBAL const real *reals, GLOBAL const real *v,
                                       GLOBAL const real *ahead, GLOBAL const real *y,
@@ -318,8 +318,8 @@ ADJOINT_KERNEL void world_spring_bias(GLOBAL const world_sizes *n, GLOBAL const 
   tree_twists(&b, n, ints, v, n->at_velocity);
 }
 
-// One work-item puts the cotangents of parameters that world_parameters_adjoint has copied, from
-// (worlds, PARAMETERS), back into the block.
+// One work-item restores the cotangents of parameters that world_parameters_adjoint has copied,
+// from (worlds, PARAMETERS), to the block.
 ADJOINT_KERNEL void world_parameters_again(GLOBAL const world_sizes *n, GLOBAL const real *from,
                                            GLOBAL real *memory, int count)
 {

@@ -1,18 +1,18 @@
 // Springs at the manifold's contacts; docs/dev/spring-formulas.md, "At contacts". The contacts of
-// an item share one spring: each has the force of the spring at its own depth, and they count by a
-// soft minimum over their depths. What is here is written after world_contacts.
+// an item share one spring: each has the force of the spring at its own depth, weighted by a soft
+// minimum over their depths. These kernels run after world_contacts.
 
-// An item's contacts, with the spring's numbers and how its links move.
+// An item's contacts, with the spring's numbers and the motion of its links.
 typedef struct spring_item {
   GLOBAL const int *item, *group;
-  GLOBAL const real *rows; // CONTACT_PLANES of `plane` numbers
+  GLOBAL const real *rows; // CONTACT_PLANES planes of `plane` numbers
   int count, plane;
-  real depth; // over which activities rise
+  real depth; // the depth over which activities rise
   contact_law_r law;
-  vec3_r centre, w, v; // the group's centre in the world, the twist of link a against link b there
+  vec3_r centre, w, v; // the group's centre in the world; the twist of link a relative to b there
 } spring_item;
 
-// Returns the numbers of an item's spring, as world_spring_law makes them.
+// Returns the numbers of an item's spring, like world_spring_law.
 static contact_law_r spring_item_law(GLOBAL const world_sizes *n, GLOBAL const int *group,
                                      GLOBAL const real *reals, GLOBAL const real *parameters,
                                      int shared, GLOBAL const real *given, int with_given,
@@ -57,8 +57,8 @@ static spring_item spring_item_of(GLOBAL const world_sizes *n, GLOBAL const int 
   return s;
 }
 
-// LANES contacts of an item: points as seen from the group's centre, normals that push body 1,
-// distances, and weights, which are activities without what their depth makes of them.
+// LANES contacts of an item: points relative to the group's centre, normals that push body 1,
+// distances, and weights, which are activities without their dependence on depth.
 typedef struct spring_contacts {
   vec3_r p, n;
   lane d, weight;
@@ -67,7 +67,7 @@ typedef struct spring_contacts {
   ilane there; // lanes that have a contact
 } spring_contacts;
 
-// exp of what is beyond this is never needed: such contacts have no activity.
+// Larger arguments of exp are never needed: such contacts have no activity.
 #define SPRING_FAR R(60.0)
 
 static spring_contacts spring_contacts_of(const spring_item *s, int first)
@@ -88,13 +88,13 @@ static spring_contacts spring_contacts_of(const spring_item *s, int first)
   return c;
 }
 
-// What a soft minimum is made of: the least level, and the inverse of the sum of what contacts
-// count relative to it.
+// The terms of a soft minimum: the least level, and the inverse of the sum of the contacts' weights
+// relative to it.
 typedef struct spring_least {
   real low, inverse;
 } spring_least;
 
-// Returns what contacts count relative to the least level, over their weights.
+// Returns the contacts' factors relative to the least level, without their weights.
 static lane spring_counts(const spring_item *s, const spring_contacts *c, real low)
 {
   return lane_exp2((lane_lit(low) - c->at.level) / s->law.eps2 * LOG2E);
@@ -122,7 +122,7 @@ static vec3_r spring_velocity(vec3_r w, vec3_r v, vec3_r p)
   return add3_r(v, cross3_r(w, p));
 }
 
-// Returns the forces of LANES contacts on body 1, each times what it counts.
+// Returns the forces of LANES contacts on body 1, each multiplied by its share.
 static vec3_r spring_contact_forces(const spring_item *s, const spring_contacts *c,
                                     const spring_least *m)
 {
@@ -176,7 +176,7 @@ static void spring_load_link(GLOBAL real *scratch, GLOBAL const world_sizes *n, 
   }
 }
 
-// One work-item makes the forces on links of one world, at at_force, of the wrenches of its
+// One work-item makes the forces on links of one world, at at_force, from the wrenches of its
 // entries.
 KERNEL void world_spring_entries(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                  GLOBAL const int *items, GLOBAL const int *list,
@@ -233,7 +233,7 @@ KERNEL void world_spring_slots(GLOBAL const world_sizes *n, GLOBAL const int *in
       vec3_r f = spring_contact_forces(&s, &c, &m);
       if (!in_world) {
         GLOBAL const real *row = s.rows + CONTACT_FRAME * s.plane + first;
-        const lane square = dot3_r(c.n, c.n) + R(1e-20); // the rows are as long as the normal
+        const lane square = dot3_r(c.n, c.n) + R(1e-20); // the rows have the length of the normal
         f = make_r(dot3_r(c.n, f) / square,
                    dot3_r(load3(row + 3 * s.plane, 0, s.plane), f) / square,
                    dot3_r(load3(row + 6 * s.plane, 0, s.plane), f) / square);

@@ -1,9 +1,9 @@
-// Derivatives of springs at the manifold's contacts. As in spring_adjoint.cl a multiplier y asks
-// for the gradient of y . lambda, here with the velocity that y gives the links at each contact;
-// and where a step is implicit, for that of y . (lambda + h dlambda/du x), with the velocity that
-// the step's acceleration gives them there.
+// Derivatives of springs at the manifold's contacts. As in spring_adjoint.cl, a multiplier y
+// requires the gradient of y . lambda, here with the velocity that y gives the links at each
+// contact. For an implicit step it is the gradient of y . (lambda + h dlambda/du x), with the
+// velocity x that the step's acceleration gives them there.
 
-// Writes the twist of link a against link b of a group about its centre c where joints move by x
+// Writes the twist of link a relative to link b of a group about its centre c if joints move by x
 // (nv).
 static void spring_item_twist(const world_one *o, GLOBAL const world_sizes *n,
                               GLOBAL const int *ints, GLOBAL const int *group, vec3_r c,
@@ -25,14 +25,14 @@ static void spring_item_twist(const world_one *o, GLOBAL const world_sizes *n,
   }
 }
 
-// A gradient to be made: the twists under y and under x, and the step h, 0 where it is not
+// The input of a gradient: the twists under y and under x, and the step h, which is 0 if it is not
 // implicit.
 typedef struct spring_bars {
   vec3_r y_w, y_v, x_w, x_v;
   real step;
 } spring_bars;
 
-// The derivatives of LANES contacts' part of the force, over their weight and s.
+// Returns the derivatives of LANES contacts' part of the force, divided by their weight and s.
 static contact_slopes_r spring_slopes_of(const spring_item *s, const spring_contacts *c,
                                          const spring_bars *b)
 {
@@ -58,8 +58,8 @@ static void spring_add_wrench(vec3_r p, vec3_r f, lane *sums)
   }
 }
 
-// Writes the cotangents of p, d, n and activity of LANES contacts from `first` on, and adds to
-// `sums`. `mean` is the value of what is differentiated, for all contacts together.
+// Writes the cotangents of p, d, n and activity of LANES contacts, starting at `first`, and adds to
+// `sums`. `mean` is the differentiated value over all contacts.
 static void spring_pull_block(const spring_item *s, const spring_bars *b, const spring_least *m,
                               real mean, int first, GLOBAL real *bars, lane sums[SPRING_BACK_SUMS])
 {
@@ -92,14 +92,14 @@ static void spring_pull_block(const spring_item *s, const spring_bars *b, const 
     c.at.slope * (level * bare + lane_select(c.there, beta * c.weight * r.worth, zero));
   GLOBAL const int *mark = s->item + ITEM_MARKS;
   real side[LANES];
-  for (int l = 0; l < LANES; ++l) { // normals of body 2's contacts were turned around
+  for (int l = 0; l < LANES; ++l) { // normals of body 2's contacts were reversed
     const int i = first + l;
     side[l] = (i >= mark[1] && i < mark[2]) || (i >= mark[3] && i < mark[4]) ? R(-1.0) : R(1.0);
   }
   put_bars(bars + first, s->plane, p, d, scale3_r(n, lane_load(side)), weight * c.times);
 }
 
-// Returns the mean over an item's contacts of what is differentiated.
+// Returns the mean of the differentiated value over an item's contacts.
 static real spring_mean(const spring_item *s, const spring_bars *b, const spring_least *m)
 {
   lane sum = lane_lit(R(0.0));
@@ -112,10 +112,10 @@ static real spring_mean(const spring_item *s, const spring_bars *b, const spring
   return lane_sum(sum);
 }
 
-// One work-item finds the cotangents of the contacts of one of `count` items from `first` on, in
-// `bars`, and those of their group, group_adjoint (items, GROUP_ADJOINT) from row `at` on. The
-// twist under the multiplier is the one that y (worlds, nv) gives, or, where `basis` is at least 0,
-// that unit twist. Where `step` is above 0 the step is implicit, with the acceleration `ahead`
+// One work-item finds the cotangents of the contacts of one of `count` items, starting at `first`,
+// in `bars`, and those of their group in group_adjoint (items, GROUP_ADJOINT), whose rows are
+// offset by `at`. The twist under the multiplier is that of y (worlds, nv), or unit twist `basis`
+// if that is at least 0. If `step` is above 0, the step is implicit, with the acceleration `ahead`
 // (worlds, nv). numbers (items, SPRING_PARAMETER_COUNT) gets the cotangents of each item's numbers.
 ADJOINT_KERNEL void world_spring_contacts_adjoint(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
@@ -171,7 +171,7 @@ ADJOINT_KERNEL void world_spring_contacts_adjoint(
   law[SPRING_K] *= spring_scale(n, s.group, of);
 }
 
-// One work-item adds what world_spring_contacts_adjoint has found of one world's listed pairs to
+// One work-item adds the results of world_spring_contacts_adjoint for one world's listed pairs to
 // own (worlds, listed pairs, SPRING_PARAMETER_COUNT).
 ADJOINT_KERNEL void world_spring_numbers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                          GLOBAL const int *items, GLOBAL const int *list,
@@ -195,7 +195,7 @@ ADJOINT_KERNEL void world_spring_numbers(GLOBAL const world_sizes *n, GLOBAL con
 }
 
 // One work-item makes the cotangents of one of `count` items' groups, group_adjoint (items,
-// GROUP_ADJOINT), of those under the six unit twists, basis (6, items, GROUP_ADJOINT), and the
+// GROUP_ADJOINT), from those under the six unit twists, basis (6, items, GROUP_ADJOINT), and the
 // twist under y (worlds, nv).
 ADJOINT_KERNEL void world_spring_basis(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                        GLOBAL const real *scratch, GLOBAL const int *items,
@@ -220,7 +220,7 @@ ADJOINT_KERNEL void world_spring_basis(GLOBAL const world_sizes *n, GLOBAL const
     for (int j = 0; j < 6; ++j) {
       sum += twist[j] * ROW(from, j, (size_t)GROUP_ADJOINT * count)[k];
     }
-    // The first wrench is the contacts' own, which does not depend on y.
+    // The first wrench is that of the contacts themselves, which does not depend on y.
     ROW(group_adjoint, i, GROUP_ADJOINT)[k] = k < BACK_ACCELERATION ? from[k] : sum;
   }
 }

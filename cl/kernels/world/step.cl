@@ -1,10 +1,10 @@
-// From accelerations to the next state: docs/dev/cone-formulas.md, sections 2 and 11. Some kernels
-// that copy rows stand at the end.
+// From accelerations to the next state: docs/dev/cone-formulas.md, sections 2 and 11. Kernels that
+// copy rows are at the end.
 
-#define ACTIVITY_SLACK R(1e-6) // by which rounding may put the caller's activities beyond [0, 1]
+#define ACTIVITY_SLACK R(1e-6) // tolerance for rounding of the caller's activities beyond [0, 1]
 
-// One work-item sets WORLD_BAD_INPUT of one world where q, v, u, w or its parameters are not
-// finite, or a quaternion has no length. Where `first` is set the status begins anew.
+// One work-item sets WORLD_BAD_INPUT of one world if q, v, u, w or its parameters are not finite,
+// or a quaternion has length 0. If `first` is set, the status is reset.
 KERNEL void world_check(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *q,
                         GLOBAL const real *v, GLOBAL const real *u, GLOBAL const real *w,
                         GLOBAL const real *parameters, int shared, int first, GLOBAL int *status,
@@ -36,9 +36,9 @@ KERNEL void world_check(GLOBAL const world_sizes *n, GLOBAL const int *ints, GLO
   status[world] = (first ? 0 : status[world]) | (bad ? WORLD_BAD_INPUT : 0);
 }
 
-// One work-item sets WORLD_BAD_INPUT of one world where contacts that the caller gives are not
-// finite, or have activities outside [0, 1]. p and normal are (worlds, contacts, 3), d and activity
-// (worlds, contacts).
+// One work-item sets WORLD_BAD_INPUT of one world if the caller's contacts are not finite, or have
+// activities outside [0, 1]. p and normal are (worlds, contacts, 3), d and activity (worlds,
+// contacts).
 KERNEL void world_check_given(GLOBAL const real *p, GLOBAL const real *d, GLOBAL const real *normal,
                               GLOBAL const real *activity, int contacts, GLOBAL int *status,
                               int worlds)
@@ -60,8 +60,8 @@ KERNEL void world_check_given(GLOBAL const real *p, GLOBAL const real *d, GLOBAL
   status[world] |= bad ? WORLD_BAD_INPUT : 0;
 }
 
-// One work-item notes, for one world, the first step at which each bit of its status was set: steps
-// (worlds, WORLD_STATUSES), -1 for a bit that is not set.
+// One work-item records, for one world, the first step at which each bit of its status was set:
+// steps (worlds, WORLD_STATUSES), -1 for a bit that is not set.
 KERNEL void world_note(GLOBAL const int *status, int step, GLOBAL int *steps, int worlds)
 {
   const int world = (int)get_global_id(0);
@@ -76,9 +76,9 @@ KERNEL void world_note(GLOBAL const int *status, int step, GLOBAL int *steps, in
   }
 }
 
-// One work-item makes Euler's step of a block of worlds: q1 (worlds, nq) and v1 (worlds, nv). With
-// dampers the step's acceleration is inv(M + h damping) (f - c + J' lambda), where
-// `constraint_force` (worlds, nv) is J' lambda, else it is `acceleration` (worlds, nv).
+// One work-item makes the Euler step of a block of worlds: q1 (worlds, nq) and v1 (worlds, nv).
+// With dampers the step's acceleration is inv(M + h damping) (f - c + J' lambda), where
+// `constraint_force` (worlds, nv) is J' lambda. Otherwise it is `acceleration` (worlds, nv).
 KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                         GLOBAL const real *acceleration, GLOBAL const real *constraint_force,
@@ -110,7 +110,7 @@ KERNEL void world_euler(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   }
 }
 
-// Returns kappa = (1 - (t / 2) cot(t / 2)) / t^2, as a function of t^2.
+// Returns kappa = (1 - (t / 2) cot(t / 2)) / t^2 as a function of t^2.
 static num FN(kappa)(num t2)
 {
   const n_mask small = n_value(t2) < n_plain(R(1e-3));
@@ -124,7 +124,7 @@ static num FN(kappa)(num t2)
   return n_select(small, series, n_div(n_sub(n_lit(R(1.0)), part), safe));
 }
 
-// Returns ds/dt where q (+) s turns with angular velocity v: v + s x v / 2 + kappa s x (s x v), the
+// Returns ds/dt if q (+) s rotates with angular velocity v: v + s x v / 2 + kappa s x (s x v), the
 // inverse of the exponential's derivative (docs/dev/cone-formulas.md, section 11, after Munthe-Kaas
 // 1998).
 static vec FN(exponential_rate)(vec s, vec v)
@@ -134,8 +134,8 @@ static vec FN(exponential_rate)(vec s, vec v)
                   FN(scale3)(FN(cross3)(s, c), FN(kappa)(FN(dot3)(s, s))));
 }
 
-// Writes rates (worlds, nv): the derivatives by time of a stage's coordinates s, at at_free, where
-// joints move by v.
+// Writes rates (worlds, nv): the time derivatives of a stage's coordinates s, at at_free, if joints
+// move by v.
 static void rates_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                      GLOBAL const real *v, GLOBAL real *rates)
 {
@@ -152,12 +152,12 @@ static void rates_of(const world_block *b, GLOBAL const world_sizes *n, GLOBAL c
   }
 }
 
-// One work-item ends a stage of RK4 in a block of worlds. It adds the stage's rates and
-// accelerations, times `weight` (1 or 2), to sums (worlds, 2 nv), which begin anew where `first` is
-// set. Then it makes the next stage's state, next_q (worlds, nq) and next_v (worlds, nv), which
-// lies `ahead` of the step's length from its beginning, and its rates (worlds, nv). With ahead 0 it
-// makes the state at the step's end instead. The coordinates s of a stage are those of exponentials
-// at the step's beginning.
+// One work-item completes a stage of RK4 in a block of worlds. It adds the stage's rates and
+// accelerations, times `weight` (1 or 2), to sums (worlds, 2 nv), which are reset if `first` is
+// set. Then it makes the next stage's state, next_q (worlds, nq) and next_v (worlds, nv), at
+// `ahead` times the step's length after its beginning, and its rates (worlds, nv). With ahead 0 it
+// makes the state at the step's end instead. The coordinates s of a stage are exponential
+// coordinates at the step's beginning.
 KERNEL void world_stage(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                         GLOBAL const real *acceleration, GLOBAL real *rates, real weight,
@@ -191,9 +191,9 @@ KERNEL void world_stage(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   }
 }
 
-// One work-item ends the step of one world: q1, v1 and w1 take the place of q, v and w, unless the
-// world has stopped, or stops now because they are not finite or v1 is beyond the scene's
-// divergence. Then the world keeps its last state, and its status says why.
+// One work-item completes the step of one world: q1, v1 and w1 replace q, v and w. A world that has
+// stopped, or that stops now because they are not finite or v1 is beyond the scene's divergence
+// limit, keeps its last state, and its status gives the reason.
 KERNEL void world_accept(GLOBAL const world_sizes *n, GLOBAL const real *reals, GLOBAL real *q,
                          GLOBAL real *v, GLOBAL real *w, GLOBAL const real *q1,
                          GLOBAL const real *v1, GLOBAL const real *w1, GLOBAL int *status,
@@ -233,8 +233,8 @@ KERNEL void world_accept(GLOBAL const world_sizes *n, GLOBAL const real *reals, 
 
 // ---- rows ----
 
-// One work-item copies, for one world, `width` numbers of a row of from (worlds, from_width), from
-// from_at on, into one of to (worlds, to_width), from to_at on.
+// One work-item copies, for one world, `width` numbers of a row of from (worlds, from_width),
+// starting at from_at, to a row of to (worlds, to_width), starting at to_at.
 KERNEL void world_take(GLOBAL const real *from, int from_width, int from_at, GLOBAL real *to,
                        int to_width, int to_at, int width, int worlds)
 {
@@ -259,7 +259,7 @@ KERNEL void world_clear(int width, GLOBAL real *rows, int worlds)
   }
 }
 
-// As world_take, but it adds.
+// Like world_take, but it adds.
 KERNEL void world_add(GLOBAL const real *from, int from_width, int from_at, GLOBAL real *to,
                       int to_width, int to_at, int width, int worlds)
 {
@@ -272,9 +272,9 @@ KERNEL void world_add(GLOBAL const real *from, int from_width, int from_at, GLOB
   }
 }
 
-// One work-item makes one world's row of parameters, out (worlds, PARAMETERS). Of mass_scale,
-// friction, stiffness and gravity those come from the caller's arrays whose bit of `given` (1, 2,
-// 4, 8) is set, and the others from `usual`, the scene's row.
+// One work-item makes one world's row of parameters, out (worlds, PARAMETERS). Each of mass_scale,
+// friction, stiffness and gravity is read from the caller's array if its bit of `given` (1, 2, 4,
+// 8) is set, and otherwise from `usual`, the scene's row.
 KERNEL void world_parameters(GLOBAL const world_sizes *n, GLOBAL const real *usual,
                              GLOBAL const real *mass_scale, GLOBAL const real *friction,
                              GLOBAL const real *stiffness, GLOBAL const real *gravity, int given,
@@ -318,7 +318,7 @@ KERNEL void world_show_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   }
 }
 
-// One work-item copies `width` of one world's numbers in scratch, from `at` on, to a row of out
+// One work-item copies `width` of one world's numbers in scratch, starting at `at`, to a row of out
 // (worlds, width).
 KERNEL void world_show(GLOBAL const world_sizes *n, GLOBAL const real *scratch, int at, int width,
                        GLOBAL real *out, int worlds)

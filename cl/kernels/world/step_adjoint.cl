@@ -1,13 +1,13 @@
 // From cotangents of the next state to those of accelerations: the adjoint of step.cl,
 // docs/dev/cone-formulas.md, sections 10 and 11.
 
-// Returns the first of the three degrees of freedom by which a ball or free joint turns.
+// Returns the first of the three rotational degrees of freedom of a ball or free joint.
 static int turning_at(const tree_link *l)
 {
   return l->v + JOINT_MOVES(l->type);
 }
 
-// Writes the cotangents of q and s, given the cotangent c of q (+) s of a rotation: R(s) c, and
+// Writes the cotangents of q and s from the cotangent c of q (+) s for a rotation: R(s) c, and
 // J(s)' c, where J is the exponential's derivative.
 static void moved_adjoint(vec s, vec c, vec *q_bar, vec *s_bar)
 {
@@ -18,10 +18,10 @@ static void moved_adjoint(vec s, vec c, vec *q_bar, vec *s_bar)
   *q_bar = FN(mad3)(twice, b, FN(mad3)(turned, a, c));
 }
 
-// Finds the step's own acceleration inv(M + h damping) M a, where a is the solver's (worlds, nv),
-// and leaves it at at_free of b and the factor of M + h damping at at_factor. The difference
-// between the two accelerations goes to at_back_less of k. h is the step's length, or 0 where
-// nothing is damped within it and the two are the same.
+// Finds the step's own acceleration inv(M + h damping) M a, where a is the solver's (worlds, nv).
+// Leaves it at at_free of b, and the factor of M + h damping at at_factor. The difference between
+// the two accelerations goes to at_back_less of k. h is the step's length, or 0 if nothing is
+// damped within it and the two are equal.
 static void step_acceleration(const world_block *b, const world_block *k,
                               GLOBAL const world_sizes *n, GLOBAL const int *ints,
                               GLOBAL const real *reals, GLOBAL const real *acceleration, real h)
@@ -51,15 +51,15 @@ static void step_acceleration(const world_block *b, const world_block *k,
   }
 }
 
-// Takes the cotangent of the step's own acceleration, at at_back_slow of k, to that of the
-// solver's, out (worlds, nv) = M y_h, where y_h = inv(M + h damping) times it. -y_h stays at
-// at_back_slow, where the tree looks for it.
+// Converts the cotangent of the step's own acceleration, at at_back_slow of k, to that of the
+// solver's: out (worlds, nv) = M y_h, where y_h = inv(M + h damping) times it. -y_h remains at
+// at_back_slow, where the tree reads it.
 static void acceleration_adjoint(const world_block *b, const world_block *k,
                                  GLOBAL const world_sizes *n, GLOBAL const int *ints, real h,
                                  GLOBAL real *out)
 {
   const int nv = n->nv, slow = n->at_back_slow;
-  if (h > R(0.0)) { // a vector must be in b, as the factor is, to be solved for
+  if (h > R(0.0)) { // solving needs the vector in b, where the factor is
     for (int i = 0; i < nv; ++i) {
       block_put(b, n->at_free + i, block_get(k, slow + i));
     }
@@ -87,9 +87,9 @@ static void acceleration_adjoint(const world_block *b, const world_block *k,
   }
 }
 
-// One work-item begins the way back through Euler's step in a block of worlds. Of the cotangents of
-// q' and v', state (worlds, 2 nv), it makes that of the solver's acceleration, out (worlds, nv),
-// and leaves in the back block what q and v do to the step's end by themselves.
+// One work-item starts the reverse pass of an Euler step in a block of worlds. From the cotangents
+// of q' and v', state (worlds, 2 nv), it makes that of the solver's acceleration, out (worlds, nv).
+// The direct effects of q and v on the step's end go to the back block.
 ADJOINT_KERNEL void world_euler_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                         GLOBAL const real *reals, GLOBAL const real *next_v,
                                         GLOBAL const real *acceleration, GLOBAL const real *state,
@@ -128,9 +128,9 @@ ADJOINT_KERNEL void world_euler_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
   acceleration_adjoint(&b, &k, n, ints, damped, out);
 }
 
-// One work-item begins a way back in a block of worlds as if degree of freedom `dof` of the step's
-// own acceleration had a cotangent of 1 and nothing else had one: that gives a row of a Jacobian.
-// `slow` is 1 where dampers act within the step.
+// One work-item starts a reverse pass in a block of worlds that gives one row of a Jacobian: degree
+// of freedom `dof` of the step's own acceleration has cotangent 1, and everything else 0. `slow` is
+// 1 if dampers act within the step.
 ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                        GLOBAL const real *reals, GLOBAL const real *acceleration,
                                        int dof, int slow, GLOBAL real *scratch, GLOBAL real *memory,
@@ -154,10 +154,10 @@ ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const
   acceleration_adjoint(&b, &k, n, ints, h, out);
 }
 
-// One work-item takes the cotangents of the contacts of one of `item_count` items from `first` on
-// in a segment from `bars`, of world_contacts_adjoint, to where the manifold keeps the segment's
-// cotangents, which lie in ps, ds, ns and as like the contacts in world_contacts. All elements of
-// the segment get zeros first.
+// One work-item copies the cotangents of the contacts of one of `item_count` items, starting at
+// `first`, in one segment from `bars`, of world_contacts_adjoint, to the manifold's cotangents of
+// the segment. These are laid out in ps, ds, ns and as like the contacts in world_contacts. All
+// elements of the segment are set to zero first.
 MERGED
 ADJOINT_KERNEL void world_contact_bars(GLOBAL const int *items, int first, int segment,
                                        GLOBAL const real *bars, GLOBAL const int *contact_places,
@@ -198,8 +198,8 @@ ADJOINT_KERNEL void world_contact_bars(GLOBAL const int *items, int first, int s
   }
 }
 
-// One work-item fills one world's row of rows (worlds, width) with zeros where it has stopped: such
-// a world has no derivatives.
+// One work-item fills one world's row of rows (worlds, width) with zeros if the world has stopped,
+// because a stopped world has no derivatives.
 ADJOINT_KERNEL void world_silence(GLOBAL const int *status, int width, GLOBAL real *rows,
                                   int worlds)
 {
@@ -225,9 +225,9 @@ ADJOINT_KERNEL void world_parameters_start(GLOBAL const world_sizes *n, GLOBAL r
   }
 }
 
-// One work-item adds, in a block of worlds, what impacts within a step make of the cotangents of
-// mass scales and of friction, slopes (worlds, SWEEP_SLOPES_OF). The friction of springs is no
-// parameter.
+// One work-item adds, in a block of worlds, the contributions of impacts within a step, slopes
+// (worlds, SWEEP_SLOPES_OF), to the cotangents of mass scales and of friction. The friction of
+// springs is not a parameter.
 ADJOINT_KERNEL void world_impact_parameters(GLOBAL const world_sizes *n, GLOBAL const real *slopes,
                                             GLOBAL real *memory, int count)
 {
@@ -239,8 +239,8 @@ ADJOINT_KERNEL void world_impact_parameters(GLOBAL const world_sizes *n, GLOBAL 
   }
 }
 
-// One work-item copies `width` cotangents of a block's parameters, from `from` on, to out (worlds,
-// width).
+// One work-item copies `width` cotangents of a block's parameters, starting at `from`, to out
+// (worlds, width).
 ADJOINT_KERNEL void world_parameters_adjoint(GLOBAL const world_sizes *n, GLOBAL real *memory,
                                              int from, int width, GLOBAL real *out, int count)
 {
@@ -255,14 +255,14 @@ ADJOINT_KERNEL void world_parameters_adjoint(GLOBAL const world_sizes *n, GLOBAL
 
 // ---- RK4 ----
 
-// The rows of a step's four stages, each with its q, v, acceleration and rates (worlds, 4,
-// STAGE_NUMBERS), and of their cotangents (worlds, STAGE_BARS): those of q and of v at the step's
+// Sizes of rows: a step's four stages, each with its q, v, acceleration and rates (worlds, 4,
+// STAGE_NUMBERS), and their cotangents (worlds, STAGE_BARS): those of q and of v at the step's
 // beginning, then those of four rates and of four accelerations, nv numbers each.
 #define STAGE_NUMBERS(nq, nv) ((nq) + 3 * (nv))
 #define STAGE_BARS(nv) (10 * (nv))
 
-// Returns the coordinates s of a stage (4 is the step's end), for the three degrees of freedom from
-// `at` on.
+// Returns the coordinates s of a stage (4 is the step's end) for three degrees of freedom, starting
+// at `at`.
 static vec stage_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const real *stages,
                       int stage, real h, int at)
 {
@@ -278,8 +278,8 @@ static vec stage_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL 
   return FN(scale3)(FN(mad3)(inner, n_lit(R(2.0)), outer), n_lit(h / R(6.0)));
 }
 
-// One work-item begins the way back through a step of RK4 in a block of worlds: of the cotangents
-// of its end, state (worlds, 2 nv), it makes those of q and v at its beginning and of the four
+// One work-item starts the reverse pass of an RK4 step in a block of worlds. From the cotangents of
+// the step's end, state (worlds, 2 nv), it makes those of q and v at its beginning and of the four
 // stages' rates and accelerations, bars (worlds, STAGE_BARS).
 ADJOINT_KERNEL void world_stages_start(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                        GLOBAL const real *reals, GLOBAL const real *stages,
@@ -319,8 +319,8 @@ ADJOINT_KERNEL void world_stages_start(GLOBAL const world_sizes *n, GLOBAL const
   }
 }
 
-// One work-item begins the way back through one stage in a block of worlds: it copies the
-// cotangents of the stage's acceleration to out (worlds, nv), and clears what the tree adds to.
+// One work-item starts the reverse pass of one stage in a block of worlds: it copies the cotangents
+// of the stage's acceleration to out (worlds, nv), and clears the sums of the tree.
 ADJOINT_KERNEL void world_stage_start(GLOBAL const world_sizes *n, GLOBAL const real *bars,
                                       int stage, GLOBAL real *memory, GLOBAL real *out, int count)
 {
@@ -338,7 +338,7 @@ ADJOINT_KERNEL void world_stage_start(GLOBAL const world_sizes *n, GLOBAL const 
   }
 }
 
-// Returns d kappa / d t^2, and kappa itself in *kappa.
+// Returns d kappa / d t^2, and kappa in *kappa.
 static num kappa_slope(num t2, num *kappa)
 {
   const n_mask small = n_value(t2) < n_plain(R(1e-3));
@@ -353,7 +353,7 @@ static num kappa_slope(num t2, num *kappa)
   return n_select(small, near, slope);
 }
 
-// Writes the cotangents of s and v, given the cotangent c of exponential_rate(s, v).
+// Writes the cotangents of s and v from the cotangent c of exponential_rate(s, v).
 static void rate_adjoint(vec s, vec v, vec c, vec *s_bar, vec *v_bar)
 {
   num kappa;
@@ -365,9 +365,9 @@ static void rate_adjoint(vec s, vec v, vec c, vec *s_bar, vec *v_bar)
   *s_bar = FN(mad3)(s, along, FN(mad3)(by, kappa, FN(scale3)(FN(cross3)(v, c), n_lit(R(0.5)))));
 }
 
-// One work-item takes, in a block of worlds, the cotangents of a stage's own q and v, which the
-// solve has left in state (worlds, 2 nv), to those of the step's beginning and of the rates and
-// accelerations of the stage before, in bars (worlds, STAGE_BARS). After the first stage (0)
+// One work-item propagates, in a block of worlds, the cotangents of a stage's own q and v, in state
+// (worlds, 2 nv) after the solve, to those of the step's beginning and of the rates and
+// accelerations of the stage before, in bars (worlds, STAGE_BARS). After the first stage (0),
 // `state` gets the sums: the cotangents of the step's q and v.
 ADJOINT_KERNEL void world_stage_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                         GLOBAL const real *reals, GLOBAL const real *stages,
@@ -380,7 +380,7 @@ ADJOINT_KERNEL void world_stage_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
   if (k.first > k.last) {
     return;
   }
-  // Of all but rotations the rate is v, and q moves by s. at_back_y gets the cotangent of s,
+  // Except for rotations, the rate is v, and q moves by s. at_back_y gets the cotangent of s,
   // at_back_z that of v.
   for (int i = 0; i < nv; ++i) {
     const num own = row_get(&k, state, 2 * nv, i);

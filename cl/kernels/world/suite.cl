@@ -1,7 +1,6 @@
-// Worlds: trees of links that move, with contacts; docs/dev/cone-formulas.md,
-// docs/dev/lcp-formulas.md and docs/dev/spring-formulas.md. Derivatives are adjoints by hand,
-// compiled for plain numbers alone, but for those of impacts within a step: these are the only
-// kernels on duals.
+// Worlds: trees of moving links with contacts; docs/dev/cone-formulas.md, docs/dev/lcp-formulas.md
+// and docs/dev/spring-formulas.md. Derivatives are hand-written adjoints on plain numbers. Only
+// those of impacts within a step use duals.
 #include "kernels/begin.h"
 #include "geometry/ccd.h"
 #include "geometry/lcp.h"

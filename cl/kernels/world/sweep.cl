@@ -1,9 +1,10 @@
-// Sweeping: bodies that would pass through each other within a step are stopped where they meet,
-// and what is left of the step goes on from there; docs/sweeping.md. The kernel
-// ccd_bodies (kernels/ccd/bodies.cl) finds when they meet. It takes links to turn evenly about
-// their joint's place while that goes straight, which is how free links go.
+// Sweeping: bodies that would pass through each other within a step are stopped at their contact,
+// and the rest of the step continues from there; docs/sweeping.md. The kernel ccd_bodies
+// (kernels/ccd/bodies.cl) finds the time of contact. It assumes that a link rotates at a constant
+// rate about its joint's position while that position moves on a straight line, which is exact for
+// free links.
 
-// ---- where bodies meet ----
+// ---- contact of bodies ----
 
 static void sweep_open(GLOBAL int *marks, GLOBAL real *state, int active)
 {
@@ -12,7 +13,7 @@ static void sweep_open(GLOBAL int *marks, GLOBAL real *state, int active)
   state[SWEEP_TOI] = R(1.0);
 }
 
-// One work-item begins a step of one world: what is left of it is all, from q (worlds, nq) on.
+// One work-item starts a step of one world: all of the step is left, starting at q (worlds, nq).
 KERNEL void world_sweep_start(GLOBAL const world_sizes *n, GLOBAL const real *q,
                               GLOBAL const int *status, GLOBAL real *from, GLOBAL int *marks,
                               GLOBAL real *state, int worlds)
@@ -30,7 +31,7 @@ KERNEL void world_sweep_start(GLOBAL const world_sizes *n, GLOBAL const real *q,
 }
 
 // One work-item places the links of a block of worlds at q (worlds, nq) and u (worlds, nu), in
-// numbers of their own.
+// separate numbers.
 KERNEL void world_place(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *u,
                         int count, GLOBAL real *scratch)
@@ -41,9 +42,9 @@ KERNEL void world_place(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   }
 }
 
-// One work-item writes the poses of a group's bodies at both ends of one world's way, four arrays
-// (worlds, 7). `bodies` are those of world_poses, at `at` of them the group's. Where there is
-// nothing to ask for, poses are 0, which ccd_bodies does not look at.
+// One work-item writes the poses of a group's bodies at both ends of one world's motion, four
+// arrays (worlds, 7). `bodies` are those of world_poses, with the group's at `at`. If no query is
+// needed, poses are 0, which ccd_bodies skips.
 KERNEL void world_sweep_poses(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                               GLOBAL const real *reals, GLOBAL const real *bodies, int at,
                               int group, GLOBAL const real *begin, GLOBAL const real *end,
@@ -73,13 +74,13 @@ KERNEL void world_sweep_poses(GLOBAL const world_sizes *n, GLOBAL const int *int
   }
 }
 
-// One work-item looks at what ccd_bodies says of a group in one world, and keeps it where it is the
-// first impact until now and bodies would come far into each other after it. from1 and from2 are
-// the poses it began with. Meshes are those of ccd_bodies. Where the bodies are too near to each
-// other for an answer, or meet from within each other, so that they overlapped, WORLD_FAST is added
-// if they are fast, and fast_links (worlds, 2) gets whose it is first where it is `noted`;
-// `scratch` has the tree of the step's beginning. Where `event` is not negative, it is the place of
-// the impact among those that are kept for derivatives.
+// One work-item reads the answer of ccd_bodies for a group in one world. It records the impact if
+// it is the first one so far and the bodies would penetrate deeply after it. from1 and from2 are
+// the initial poses. Meshes are those of ccd_bodies. If the bodies are too near to each other for
+// an answer, or meet from inside, so that they overlapped, fast bodies set WORLD_FAST. If `noted`
+// is set, fast_links (worlds, 2) gets the links of the first such group. `scratch` has the tree of
+// the step's beginning. If `event` is not negative, it is the index of the impact among those
+// recorded for derivatives.
 KERNEL void world_sweep_least(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals, int group,
   GLOBAL const real *begin, GLOBAL const real *end, GLOBAL const real *from1,
@@ -138,7 +139,7 @@ KERNEL void world_sweep_least(
     turned += R(2.0) * s.way[side].radius * sweep_length(lever);
   }
   const real closing = sweep_closing(s.way, at[0], at[1], time, unit);
-  // No point of one body can come farther into the other along the normal.
+  // No point of one body can penetrate the other farther along the normal.
   const real most = real_max(closing, R(0.0)) + turned;
   if (!((R(1.0) - time) * most > SWEEP_SHARE * s.thin)) {
     return;
@@ -149,7 +150,7 @@ KERNEL void world_sweep_least(
   for (int k = 0; k < 3; ++k) {
     p[k] = middle[k] = R(0.5) * (at[0][k] + at[1][k]);
   }
-  // Where a patch's middle hardly closes, its rim does: then bodies turn, and meet there.
+  // If a patch's middle hardly approaches but its rim does, the bodies tilt and meet at the rim.
   sweep_patch patch;
   sweep_centre(&patch, mesh, unit, s.apart, middle);
   const int whole = sweep_closing(s.way, middle, middle, time, unit) > R(0.5) * closing;
@@ -166,7 +167,7 @@ KERNEL void world_sweep_least(
   }
 }
 
-// ---- what they do there ----
+// ---- the impact ----
 
 static int sweep_hits(const world_block *b, GLOBAL const int *marks)
 {
@@ -177,9 +178,9 @@ static int sweep_hits(const world_block *b, GLOBAL const int *marks)
   return some;
 }
 
-// One work-item keeps, for its derivatives, on what one world's impact acts: q (worlds, nq), where
-// the rest of the step begins, next_q, where it leads, and v (worlds, nv). Worlds without an impact
-// are told to have had those before.
+// One work-item records, for derivatives, the state before one world's impact: q (worlds, nq),
+// where the rest of the step begins, next_q, its planned end, and v (worlds, nv). A world without
+// an impact keeps its number of earlier impacts.
 ADJOINT_KERNEL void world_sweep_keep(GLOBAL const world_sizes *n, GLOBAL const real *q,
                                      GLOBAL const real *next_q, GLOBAL const real *v,
                                      GLOBAL const int *marks, GLOBAL const real *state, int event,
@@ -212,9 +213,9 @@ ADJOINT_KERNEL void world_sweep_keep(GLOBAL const world_sizes *n, GLOBAL const r
   }
 }
 
-// One work-item finds the links and the factor of the mass matrix of a block of worlds where bodies
-// meet, on the way from q to next_q. meet (worlds, nq) takes their positions. It does nothing where
-// none do.
+// One work-item finds the links and the factor of the mass matrix of a block of worlds at the
+// contact of bodies, on the way from q to next_q. meet (worlds, nq) gets the positions there. It
+// does nothing if no bodies meet.
 KERNEL void world_sweep_impact(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                                GLOBAL const real *q, GLOBAL const real *next_q,
@@ -236,9 +237,9 @@ KERNEL void world_sweep_impact(GLOBAL const world_sizes *n, GLOBAL const int *in
   block_factor(&b, n, ints, reals, n->at_system, n->at_factor, R(0.0));
 }
 
-// One work-item gives one world the impulse of its first impact: v (worlds, nv) is its velocity
-// before and after. `scratch` has what world_sweep_impact has found; springs are those of
-// world_watch. The `last` impact of a step uses up what is left of it.
+// One work-item applies the impulse of the first impact to one world: v (worlds, nv) is its
+// velocity before and after. `scratch` is the output of world_sweep_impact. springs are those of
+// world_watch. The `last` impact of a step ends the step.
 KERNEL void world_sweep_impulse(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                 GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                                 GLOBAL const real *springs, int given, GLOBAL const real *scratch,
@@ -294,9 +295,10 @@ static void sweep_copy(const world_block *b, GLOBAL const int *marks, int nq,
   }
 }
 
-// One work-item ends an impact in a block of worlds. In those that have one q (worlds, nq) becomes
-// where bodies were stopped, and next_q where the rest of the step leads from there at the velocity
-// v (worlds, nv). They are looked at again, and no others. `meet` (worlds, nq) is memory.
+// One work-item completes an impact in a block of worlds. In worlds with an impact, q (worlds, nq)
+// becomes the position where bodies were stopped, and next_q the end of the rest of the step from
+// there at velocity v (worlds, nv). Only these worlds are checked again. `meet` (worlds, nq) is
+// scratch memory.
 KERNEL void world_sweep_go(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                            GLOBAL const real *reals, GLOBAL const real *v, GLOBAL int *marks,
                            GLOBAL real *state, int count, GLOBAL real *q, GLOBAL real *next_q,

@@ -1,12 +1,13 @@
-// The impulse between two links that meet, and what it adds to joints' velocities.
+// The impulse between two links that collide, and its effect on joint velocities.
 
-// How two links meet: the velocity of the first against the second, what an impulse on the first
-// and its opposite on the second add to it, the normal out of the second, friction and restitution.
+// The collision of two links: the velocity of the first relative to the second, its change by an
+// impulse on the first and the opposite impulse on the second, the normal out of the second,
+// friction and restitution.
 typedef struct sweep_touch {
   real v[3], k[3][3], n[3], friction, restitution;
 } sweep_touch;
 
-// The same along axes of its own: the normal, and two tangents.
+// The same along its own axes: the normal and two tangents.
 typedef struct sweep_frame {
   real axis[3][3], v[3], k[3][3];
 } sweep_frame;
@@ -28,12 +29,12 @@ static void sweep_set_frame(sweep_frame *s, const sweep_touch *t)
   }
 }
 
-// Finds the impulse f that changes the normal's speed by `change` and holds the tangents', or
-// slides. It stays what it is where friction jams.
+// Finds the impulse f that changes the normal speed by `change` and either stops the tangential
+// motion or slides. f is unchanged if friction jams.
 static void sweep_rub(const sweep_frame *s, real change, real friction, real f[3])
 {
   const real plain = change / s->k[0][0];
-  // The tangents' own equations, once the normal's is taken out.
+  // The equations of the tangents after eliminating the normal.
   const real a = s->k[1][1] - s->k[1][0] * s->k[0][1] / s->k[0][0],
              c = s->k[2][2] - s->k[2][0] * s->k[0][2] / s->k[0][0];
   const real d = s->k[1][2] - s->k[1][0] * s->k[0][2] / s->k[0][0],
@@ -59,9 +60,9 @@ static void sweep_rub(const sweep_frame *s, real change, real friction, real f[3
   }
 }
 
-// Finds the impulse p after which bodies part along the normal at the restitution's share of the
-// speed at which they met. Friction holds them where its cone lets it, else it acts against the
-// slip; where friction would jam them or add energy there is none.
+// Finds the impulse p after which bodies separate along the normal at the approach speed times the
+// restitution. Friction sticks if the force is within its cone; otherwise it acts against the slip.
+// Friction is omitted if it would jam the bodies or add energy.
 static void sweep_impulse(const sweep_touch *t, real p[3])
 {
   sweep_frame s;
@@ -86,8 +87,8 @@ static void sweep_impulse(const sweep_touch *t, real p[3])
   }
 }
 
-// Writes J (3, nv) of the velocity of a group's first link against its second where they meet, and
-// inv(L) J' behind it, (3, nv) too.
+// Writes J (3, nv), which maps rates to the velocity of a group's first link relative to its second
+// at their contact, followed by inv(L) J' (3, nv).
 static void sweep_jacobian(GLOBAL const world_sizes *n, GLOBAL const int *ints, const world_one *o,
                            int group, const real at[3], GLOBAL real *work)
 {
@@ -128,7 +129,7 @@ static void sweep_jacobian(GLOBAL const world_sizes *n, GLOBAL const int *ints, 
   }
 }
 
-// Adds inv(M) J' p to v, of inv(L) J' p.
+// Adds inv(M) J' p to v, from inv(L) J' p.
 static void sweep_push(GLOBAL const world_sizes *n, GLOBAL const int *ints, const world_one *o,
                        GLOBAL real *work, const real p[3], GLOBAL real *v)
 {

@@ -1,10 +1,10 @@
-// Where two bodies are when they meet, and which of their features touch there.
+// The poses of two bodies at their contact, and which of their features touch there.
 
-// what a normal has less of along the way out of a mesh, leads into it
+// a normal leads into a mesh if its component along the outward direction is below this
 #define SWEEP_OUTWARD R(-0.05)
 
-// Where a body is once it has gone a share of its way: x goes to R(turned) x + at. `pose` is its
-// pose at the beginning.
+// Returns the placement of a body after a share of its motion: x maps to R(turned) x + at. `pose`
+// is its pose at the beginning.
 static sweep_place sweep_pose_at(const sweep_way *w, GLOBAL const real *pose, real part)
 {
   sweep_place p;
@@ -21,8 +21,8 @@ static sweep_place sweep_pose_at(const sweep_way *w, GLOBAL const real *pose, re
   return p;
 }
 
-// A mesh where it meets another: its buffers (geometry/ccd.h), the ways out of it at its triangles
-// and, from `edges` on, at its edges, and where it is.
+// A mesh at its contact with another: its buffers (geometry/ccd.h), the outward directions at its
+// triangles and, from `edges` on, at its edges, and its placement.
 typedef struct sweep_mesh {
   GLOBAL const int *ints;
   GLOBAL const real *numbers, *outward;
@@ -30,7 +30,8 @@ typedef struct sweep_mesh {
   sweep_place place;
 } sweep_mesh;
 
-// Whether a mesh is met from its inside: the normal out of the other one leads out of it, too.
+// Returns whether a mesh is met from its inside: the other mesh's outward normal leads out of it,
+// too.
 static int sweep_is_inside(const sweep_mesh *m, int corners, int feature, const real normal[3])
 {
   if (corners == 1) {
@@ -43,17 +44,15 @@ static int sweep_is_inside(const sweep_mesh *m, int corners, int feature, const 
   return sweep_dot(out, normal) < SWEEP_OUTWARD * sweep_length(out);
 }
 
-// ---- the patch in which they meet ----
+// ---- the contact patch ----
 
-#define SWEEP_PATCH_MOST 400000 // so many vertices above so many triangles are looked at, at most
+#define SWEEP_PATCH_MOST 400000 // upper bound of vertices times triangles to check
 
-// What of two meshes lies in the plane where they meet, as the farthest points in some directions
-// along it.
+// The parts of two meshes in the contact plane, as the farthest points in some directions along it.
 typedef struct sweep_patch {
-  real n[3], t[2][3], p[3], band; // the normal, tangents, a point of the plane; how far off it a
-                                  // vertex may be
+  real n[3], t[2][3], p[3], band; // normal, tangents, a point of the plane, half of its thickness
   real far[SWEEP_DIRECTIONS], at[SWEEP_DIRECTIONS][2];
-  int side[SWEEP_DIRECTIONS], vertex[SWEEP_DIRECTIONS]; // whose these points are
+  int side[SWEEP_DIRECTIONS], vertex[SWEEP_DIRECTIONS]; // the mesh and vertex of each point
   int found;
 } sweep_patch;
 
@@ -69,7 +68,7 @@ static void sweep_vertex(const sweep_mesh *m, int at, real out[3])
   }
 }
 
-// Whether a vertex lies in the plane; writes where along it.
+// Returns whether a vertex is in the plane, and writes its coordinates along the plane.
 static int sweep_in_plane(const sweep_patch *c, const sweep_mesh *m, int at, real out[2])
 {
   real x[3];
@@ -85,7 +84,7 @@ static int sweep_in_plane(const sweep_patch *c, const sweep_mesh *m, int at, rea
 static void sweep_take(sweep_patch *c, const real x[2], int side, int vertex)
 {
   for (int i = 0; i < SWEEP_DIRECTIONS; ++i) {
-    // Turned by 20 degrees, so that no side of a box lies across one.
+    // Turned by 20 degrees, so that no direction is perpendicular to a side of a box.
     const real turn = R(0.35) + (real)i * R(6.283185307179586) / SWEEP_DIRECTIONS;
     const real far = lane_cos(turn) * x[0] + lane_sin(turn) * x[1];
     if (!c->found || far > c->far[i]) {
@@ -99,14 +98,14 @@ static void sweep_take(sweep_patch *c, const real x[2], int side, int vertex)
   c->found = 1;
 }
 
-// Says on which side of the line from a to b a point is.
+// The sign of the result is the side of the line from a to b on which x is.
 static real sweep_side(const real a[2], const real b[2], const real x[2])
 {
   return (b[0] - a[0]) * (x[1] - a[1]) - (b[1] - a[1]) * (x[0] - a[0]);
 }
 
-// Returns how many triangles of a side's mesh lie in the plane; takes the vertices of the other one
-// that are above them, where `takes` is set.
+// Returns the number of triangles of a side's mesh in the plane. If `takes` is set, it takes the
+// vertices of the other mesh above them.
 static int sweep_faces(sweep_patch *c, const sweep_mesh mesh[2], int side, int takes)
 {
   const sweep_mesh *m = &mesh[side], *above = &mesh[!side];
@@ -132,7 +131,7 @@ static int sweep_faces(sweep_patch *c, const sweep_mesh mesh[2], int side, int t
   return count;
 }
 
-// Moves p, where bodies meet first, to the middle of where they meet, if that is a patch.
+// Moves p, the first contact point, to the middle of the contact if that is a patch.
 static void sweep_centre(sweep_patch *c, const sweep_mesh mesh[2], const real n[3], real band,
                          real p[3])
 {
@@ -160,7 +159,7 @@ static void sweep_centre(sweep_patch *c, const sweep_mesh mesh[2], const real n[
   }
 }
 
-// How fast two bodies come together along the normal out of the second, at a point of each.
+// Returns the approach speed of two bodies along the normal out of the second, at a point of each.
 static real sweep_closing(const sweep_way way[2], const real p[3], const real other[3], real time,
                           const real n[3])
 {
@@ -170,7 +169,7 @@ static real sweep_closing(const sweep_way way[2], const real p[3], const real ot
   return sweep_dot(n, second) - sweep_dot(n, first);
 }
 
-// Writes the corners of a side's feature, in its mesh's own axes. Returns how many there are.
+// Writes the corners of a side's feature, in its mesh's own axes. Returns their number.
 static int sweep_corners(const sweep_mesh *m, int corners, int place, GLOBAL real *to)
 {
   GLOBAL const int *ends =
@@ -184,13 +183,13 @@ static int sweep_corners(const sweep_mesh *m, int corners, int place, GLOBAL rea
   return corners;
 }
 
-// Keeps what only the meshes tell of an impact: which features meet, and the vertices around the
-// patch.
+// Records the data of an impact that come only from the meshes: the features that meet, and the
+// vertices around the patch.
 static void sweep_keep_features(const sweep_mesh mesh[2], int kind, const int corners[2],
                                 GLOBAL const int *places, const sweep_patch *c, int whole,
                                 GLOBAL real *kept, GLOBAL int *ints)
 {
-  const int head = corners[0] > corners[1]; // the side whose corners come first
+  const int head = corners[0] > corners[1]; // the side whose corners are first
   const int before =
     sweep_corners(&mesh[head], corners[head], places[head], kept + SWEEP_KEPT_CORNERS);
   sweep_corners(&mesh[!head], corners[!head], places[!head],

@@ -1,6 +1,6 @@
-// How two bodies of a group move over what is left of a step, and whether they can meet on the way.
+// The motion of two bodies of a group during the rest of a step, and whether they can meet.
 
-// of GROUP_SWEEP_HALF: bodies that would come less far into each other are left to the law
+// share of GROUP_SWEEP_HALF: bodies that would penetrate less are left to the contact law
 #define SWEEP_SHARE R(0.5)
 
 // ---- small vectors ----
@@ -22,7 +22,7 @@ static real sweep_length(const real a[3])
   return real_sqrt(sweep_dot(a, a));
 }
 
-// Writes a unit vector that is orthogonal to one.
+// Writes a unit vector orthogonal to n.
 static void sweep_tangent(const real n[3], real out[3])
 {
   const real x = real_abs(n[0]), y = real_abs(n[1]), z = real_abs(n[2]);
@@ -36,7 +36,7 @@ static void sweep_tangent(const real n[3], real out[3])
   }
 }
 
-// Turns x by a unit quaternion.
+// Rotates x by a unit quaternion.
 static void sweep_turn(const real q[4], const real x[3], real out[3])
 {
   const real v[3] = {q[1], q[2], q[3]};
@@ -62,9 +62,9 @@ static void sweep_times(const real a[4], const real b[4], real out[4])
   }
 }
 
-// ---- how a body goes ----
+// ---- the motion of a body ----
 
-// Where a link is: its origin and its quaternion; link -1 is the world.
+// The pose of a link: its origin and its quaternion. Link -1 is the world.
 typedef struct sweep_place {
   real at[3], turned[4];
 } sweep_place;
@@ -95,9 +95,9 @@ static void sweep_put_pose(const sweep_place *p, GLOBAL const real *body, GLOBAL
   }
 }
 
-// The way of a link: its joint's place at both ends, the whole turn between them; and the middle of
-// the sphere around the body at the beginning, how far it is from the joint, and the sphere's
-// radius.
+// The motion of a link: its joint's position at both ends and the total rotation between them; the
+// centre of the body's bounding sphere at the beginning, its distance from the joint, and the
+// sphere's radius.
 typedef struct sweep_way {
   real from[3], to[3], turn[3], middle[3], arm, radius;
 } sweep_way;
@@ -136,7 +136,8 @@ static sweep_way sweep_way_of(GLOBAL const world_sizes *n, GLOBAL const real *re
   return w;
 }
 
-// How fast what a link has at p at a time goes there, a unit of time being the whole way.
+// Writes the velocity of a link's material point at p at a time. The unit of time is the whole
+// motion.
 static void sweep_speed(const sweep_way *w, const real p[3], real time, real out[3])
 {
   real arm[3], swing[3];
@@ -149,7 +150,7 @@ static void sweep_speed(const sweep_way *w, const real p[3], real time, real out
   }
 }
 
-// How far any two points of two bodies go against each other at most.
+// Returns an upper bound of the relative displacement of any two points of two bodies.
 static real sweep_farthest(const sweep_way w[2])
 {
   real apart[3], far = R(0.0);
@@ -162,7 +163,7 @@ static real sweep_farthest(const sweep_way w[2])
   return far + sweep_length(apart);
 }
 
-// Whether two bodies go far enough to matter, and near enough to meet.
+// Returns whether two bodies move far enough to matter and are near enough to meet.
 static int sweep_asks(const sweep_way w[2], real thin)
 {
   const real far = sweep_farthest(w);
@@ -173,7 +174,7 @@ static int sweep_asks(const sweep_way w[2], real thin)
   return far > SWEEP_SHARE * thin && sweep_length(between) <= w[0].radius + w[1].radius + far;
 }
 
-// What a world knows of a group.
+// A world's data of a group.
 typedef struct sweep_group {
   sweep_place from[2], to[2];
   sweep_way way[2];

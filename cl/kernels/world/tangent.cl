@@ -1,8 +1,7 @@
-// What a step does to a tangent, by the Jacobians of its accelerations: the chain of step.cl,
-// forward; docs/dev/cone-formulas.md, section 10. One work-item has one world.
+// The effect of a step on a tangent, by the Jacobians of its accelerations: the chain rule of
+// step.cl in forward mode; docs/dev/cone-formulas.md, section 10. One work-item has one world.
 
-// How many numbers a tangent, and a row of a Jacobian, has: q and v (nv each), controls,
-// parameters.
+// The length of a tangent, and of a row of a Jacobian: q and v (nv each), controls, parameters.
 #define SEED(nv, nu, links, columns) (2 * (nv) + (nu) + PARAMETERS(links, columns))
 
 static vec3_r rotation_part(GLOBAL const real *x)
@@ -10,8 +9,8 @@ static vec3_r rotation_part(GLOBAL const real *x)
   return make_r(lane_lit(x[0]), lane_lit(x[1]), lane_lit(x[2]));
 }
 
-// Returns the tangent of q (+) s where q has the tangent dq and s has ds: R(s)' dq + J(s) ds, where
-// J is the exponential's derivative and a, b and c are its coefficients at s.
+// Returns the tangent of q (+) s for tangents dq of q and ds of s: R(s)' dq + J(s) ds, where J is
+// the exponential's derivative and a, b and c are its coefficients at s.
 static vec3_r moved_by(vec3_r s, lane a, lane b, lane c, vec3_r dq, vec3_r ds)
 {
   const vec3_r by_q = cross3_r(s, dq), by_s = cross3_r(s, ds);
@@ -37,21 +36,21 @@ static vec3_r rate_tangent(vec3_r s, vec3_r v, vec3_r ds, vec3_r dv)
   return mad3_r(cross3_r(s, sv), R(2.0) * slope * dot3_r(s, ds), r);
 }
 
-// The numbers of a world's work here: the tangent that the step begins with and the one at a stage
-// (seed each), the sums of rates and of accelerations over the stages, and rates, accelerations and
-// moves of the stage. There is room for eight vectors of nv.
+// The scratch numbers of a world: the tangents at the step's beginning and at a stage (seed each),
+// the sums of rates and of accelerations over the stages, and rates, accelerations and moves of the
+// stage. There is room for eight vectors of nv.
 #define TANGENT_NUMBERS(nv, seed) (2 * (seed) + 8 * (nv))
 
-// What a work-item has of its world: the Jacobians of its stages, and its work.
+// A work-item's data of its world: the Jacobians of its stages, and its scratch memory.
 typedef struct step_tangents {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
   GLOBAL const real *jacobian; // (stages, nv, width)
-  // what collisions add to dq'/d(q, u) and dv'/d(q, u), where u are the controls of moved links,
-  // (nv, nv + moved) each, or NULL
+  // the contribution of collisions to dq'/d(q, u) and dv'/d(q, u), (nv, nv + moved) each, where u
+  // are the controls of moved links, or NULL
   GLOBAL const real *elastic;
   GLOBAL real *seed, *now, *sums, *rates, *accelerations, *moves;
-  int width, moved; // moved: controls
+  int width, moved; // moved: the number of controls of moved links
 } step_tangents;
 
 // Finds the tangent of a stage's accelerations: its Jacobian times the tangent there.
@@ -68,8 +67,8 @@ static void jacobian_times(const step_tangents *a, int stage)
   }
 }
 
-// Makes q's tangent at a stage, of the one at the step's beginning: q moves by `factor` times s
-// (nv), and a->moves is the tangent of that move.
+// Makes q's tangent at a stage from that at the step's beginning. q moves by `factor` times s (nv),
+// and a->moves is the tangent of that move.
 static void moved_tangent(const step_tangents *a, GLOBAL const real *s, real factor)
 {
   for (int i = 0; i < a->n->nv; ++i) {
@@ -86,7 +85,7 @@ static void moved_tangent(const step_tangents *a, GLOBAL const real *s, real fac
   }
 }
 
-// Returns which of a tangent's numbers column k of `elastic` is multiplied by.
+// Returns the index of the tangent's number that column k of `elastic` multiplies.
 static int elastic_column(const step_tangents *a, int k)
 {
   return k < a->n->nv ? k : a->n->nv + a->n->actuators + k;
@@ -110,7 +109,7 @@ static void euler_tangent(const step_tangents *a, GLOBAL const real *next_v, rea
   moved_tangent(a, next_v, h);
 }
 
-// Finds the tangent of a stage's rates, where the stage's state has the tangent a->now.
+// Finds the tangent of a stage's rates if the stage's state has the tangent a->now.
 static void rates_tangent(const step_tangents *a, GLOBAL const real *stages, int stage, real h)
 {
   const int nv = a->n->nv, one = STAGE_NUMBERS(a->n->nq, nv);
@@ -164,8 +163,8 @@ static void rk4_tangent(const step_tangents *a, GLOBAL const real *stages, real 
 }
 
 // One work-item copies, in a block of worlds, the row of degree of freedom `dof` of a stage's
-// Jacobian to jacobian (worlds, stages, nv, SEED). A sweep back has left it in state (worlds, 2
-// nv), controls (worlds, nu) and, of parameters, in the block.
+// Jacobian to jacobian (worlds, stages, nv, SEED). A reverse pass has left it in state (worlds, 2
+// nv), in controls (worlds, nu) and, for parameters, in the block.
 ADJOINT_KERNEL void world_jacobian_row(GLOBAL const world_sizes *n, GLOBAL const real *state,
                                        GLOBAL const real *controls, GLOBAL real *memory, int stage,
                                        int dof, int stages, GLOBAL real *jacobian, int count)
@@ -222,7 +221,7 @@ static void step_tangent(const step_tangents *a, GLOBAL const real *next_v,
   }
 }
 
-// Writes the matrices, by rows, that moved_along multiplies dq and ds by.
+// Writes the matrices, by rows, with which moved_along multiplies dq and ds.
 static void moved_matrices(vec3_r s, real by_q[9], real by_s[9])
 {
   lane a, b, c, cosine;
@@ -241,8 +240,8 @@ static void moved_matrices(vec3_r s, real by_q[9], real by_s[9])
   }
 }
 
-// Makes the whole matrix of an Euler step at once, to (2 nv, width): what euler_tangent makes of
-// each column of the unit matrix.
+// Makes the whole matrix of an Euler step at once, to (2 nv, width): the result of euler_tangent
+// for each column of the unit matrix.
 static void euler_matrix(const step_tangents *a, GLOBAL const real *next_v, real h, GLOBAL real *to)
 {
   const int nv = a->n->nv, width = a->width;
@@ -287,9 +286,9 @@ static void euler_matrix(const step_tangents *a, GLOBAL const real *next_v, real
 }
 
 // One work-item makes the matrix of one world's step, out (worlds, 2 nv, SEED): d(q', v') / d(q, v,
-// controls, parameters), with zeros where the world is silent. jacobian (worlds, stages, nv,
-// SEED) is that of its accelerations, next_v (worlds, nv) is v' of an Euler step, and stage_rows
-// (worlds, 4, STAGE_NUMBERS) are the stages of RK4.
+// controls, parameters), or zeros if the world has stopped. jacobian (worlds, stages, nv, SEED) is
+// that of its accelerations, next_v (worlds, nv) is v' of an Euler step, and stage_rows (worlds, 4,
+// STAGE_NUMBERS) are the stages of RK4.
 ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                      GLOBAL const real *reals, GLOBAL const real *next_v,
                                      GLOBAL const real *stage_rows, GLOBAL const real *jacobian,
@@ -321,9 +320,9 @@ ADJOINT_KERNEL void world_transition(GLOBAL const world_sizes *n, GLOBAL const i
   }
 }
 
-// One work-item takes the tangent of one world through a step: in tangents (worlds, SEED) that of
-// (q', v') takes the place of the one of (q, v), with zeros where the world is silent. The other
-// arrays are those of world_transition.
+// One work-item propagates the tangent of one world through a step: in tangents (worlds, SEED) that
+// of (q', v') replaces that of (q, v), or zeros if the world has stopped. The other arrays are
+// those of world_transition.
 ADJOINT_KERNEL void world_tangent(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                   GLOBAL const real *reals, GLOBAL const real *next_v,
                                   GLOBAL const real *stage_rows, GLOBAL const real *jacobian,
@@ -348,8 +347,8 @@ ADJOINT_KERNEL void world_tangent(GLOBAL const world_sizes *n, GLOBAL const int 
   }
 }
 
-// One work-item copies, for one world, `some` columns of matrices (worlds, rows, width), from
-// column `from` on, to out (worlds, rows, some).
+// One work-item copies, for one world, `some` columns of matrices (worlds, rows, width), starting
+// at column `from`, to out (worlds, rows, some).
 ADJOINT_KERNEL void world_cut(GLOBAL const real *matrices, int rows, int width, int from, int some,
                               GLOBAL real *out, int worlds)
 {

@@ -1,7 +1,7 @@
-// The kernels that go through the tree of each world: links, mass matrix, forces, poses of bodies,
+// The kernels that process the tree of each world: links, mass matrix, forces, poses of bodies,
 // energy.
 
-// Places all links by q and u and gives them the twists that v asks for.
+// Places all links by q and u and writes their twists from v.
 static void tree_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                       GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                       GLOBAL const real *u)
@@ -12,13 +12,12 @@ static void tree_move(const world_block *b, GLOBAL const world_sizes *n, GLOBAL 
   tree_twists(b, n, ints, v, n->at_velocity);
 }
 
-// One work-item makes the trees of a block of LANES worlds. Of q (worlds, nq), v (worlds, nv), u
-// (worlds, nu) and the parameters it fills the worlds' numbers in scratch: places and twists of
+// One work-item computes the trees of a block of LANES worlds. From q (worlds, nq), v (worlds, nv),
+// u (worlds, nu) and the parameters it fills the worlds' numbers in scratch: poses and twists of
 // links, mass matrix M and its factor, bias c, the force f - c at at_smooth and the acceleration a0
-// = inv(M) (f - c) at at_free; docs/dev/cone-formulas.md, sections 4 to 6. With equalities the two
-// are the factor of M + J' D J and the acceleration that they leave. singular (worlds) is 0 where M
-// is positive definite, else 1. A world whose input is not finite, or that has stopped, is computed
-// all the same.
+// = inv(M) (f - c) at at_free; docs/dev/cone-formulas.md, sections 4 to 6. With equalities the
+// factor is that of M + J' D J, and the acceleration includes them. singular (worlds) is 0 if M is
+// positive definite, else 1. Worlds that have stopped or have invalid input are also computed.
 KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                        GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                        GLOBAL const real *u, GLOBAL const real *parameters, int shared, int count,
@@ -50,9 +49,9 @@ KERNEL void world_tree(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   store_part(singular, NO_ORDER, 0, b.first, count, 1, R(1.0) - worst);
 }
 
-// One work-item finds the poses of one body in a block of worlds, poses (worlds, 7), as the
-// manifold's kernels want them: position, quaternion (w, x, y, z). At `at`, `body` holds its
-// position and quaternion on the link; link -1 is the world.
+// One work-item finds the poses of one body in a block of worlds, poses (worlds, 7), in the form
+// that the manifold's kernels use: position, quaternion (w, x, y, z). `body` holds, at `at`, its
+// position and quaternion on the link. Link -1 is the world.
 KERNEL void world_poses(GLOBAL const world_sizes *n, GLOBAL real *scratch, GLOBAL const real *body,
                         int at, int link, int count, GLOBAL real *poses)
 {
@@ -74,7 +73,7 @@ KERNEL void world_poses(GLOBAL const world_sizes *n, GLOBAL real *scratch, GLOBA
 
 // ---- energy and momentum ----
 
-// Returns the energy of springs of joints and tendons.
+// Returns the energy of the springs of joints and tendons.
 static num spring_energy(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *q)
 {
@@ -99,9 +98,9 @@ static num spring_energy(const world_block *b, GLOBAL const world_sizes *n, GLOB
   return sum;
 }
 
-// One work-item finds energy and momentum of a block of worlds, out (worlds, ENERGY_REALS), of q,
-// v, u and the parameters; docs/dev/cone-formulas.md, section 12. It moves the tree in scratch
-// anew.
+// One work-item finds energy and momentum of a block of worlds, out (worlds, ENERGY_REALS), from q,
+// v, u and the parameters; docs/dev/cone-formulas.md, section 12. It recomputes the tree in
+// scratch.
 KERNEL void world_energy(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                          GLOBAL const real *u, GLOBAL const real *parameters, int shared, int count,

@@ -1,7 +1,7 @@
-// The adjoint of links.cl, forces.cl and, but for M itself, of mass.cl: the gradient by q, v and
-// parameters of y . (M a + c - f) and of what contacts ask for, at a fixed acceleration a;
-// docs/dev/cone-formulas.md, section 10. It goes through the tree once, from the leaves to the
-// roots. The y of this file is minus the multiplier of contacts_adjoint.cl.
+// The adjoint of links.cl, forces.cl and, except M itself, of mass.cl: the gradient by q, v and
+// parameters of y . (M a + c - f) and of the contacts' contributions, at a fixed acceleration a;
+// docs/dev/cone-formulas.md, section 10. It traverses the tree once, from the leaves to the roots.
+// The y of this file is minus the multiplier of contacts_adjoint.cl.
 
 // Returns the numbers of a block's reverse pass, in memory (blocks, back_numbers, LANES).
 static world_block back_at(GLOBAL real *memory, GLOBAL const world_sizes *n, int block, int count)
@@ -19,7 +19,7 @@ static int link_adjoint(GLOBAL const world_sizes *n, int i)
   return n->at_back_links + LINK_ADJOINT * i;
 }
 
-// The numbers of a link in the reverse pass come as pairs of vectors.
+// The numbers of a link in the reverse pass are pairs of vectors.
 static vec pair_first(const world_block *k, int at)
 {
   return block_get3(k, at);
@@ -35,8 +35,8 @@ static void pair_add(const world_block *k, int at, vec first, vec second)
   block_add3(k, at + 3, second);
 }
 
-// Writes the twists of links where joints move by the numbers at `rates` of the back block k, to
-// `place` of each link there. Places of links are those of the tree in b.
+// Writes the twists of links, if joints move by the numbers at `rates` of the back block k, to
+// `place` of each link there. Links are placed as in the tree in b.
 static void back_twists(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                         GLOBAL const int *ints, int rates, int place)
 {
@@ -64,7 +64,7 @@ static void back_twists(const world_block *b, const world_block *k, GLOBAL const
   }
 }
 
-// Returns (I a) x c + (I c) x a, the gradient of a . I c by a turn of the body.
+// Returns (I a) x c + (I c) x a, the gradient of a . I c by a rotation of the body.
 static vec inertia_turned(const link_mass *m, vec a, vec c)
 {
   return FN(add3)(FN(cross3)(FN(inertia_times)(m->diagonal, m->products, a), c),
@@ -72,8 +72,9 @@ static vec inertia_turned(const link_mass *m, vec a, vec c)
 }
 
 // Adds the gradient of y times the inertial force of link i: cotangents of its twist under y, of
-// its acceleration, of its velocity and of its pose, and that of its mass_scale. With `still` set
-// the tree stands still: the acceleration is the twist under z alone, and gets its cotangents.
+// its acceleration, of its velocity and of its pose, and that of its mass_scale. With `still` the
+// tree has zero velocity, and the acceleration is only the twist under z, which gets its
+// cotangents.
 static void mass_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                          GLOBAL const real *reals, GLOBAL const real *parameters, int shared, int i,
                          int still)
@@ -112,10 +113,10 @@ static void mass_adjoint(const world_block *b, const world_block *k, GLOBAL cons
   block_add3(k, at + LINK_BACK_POSE, FN(add3)(FN(cross3)(c, c_bar), FN(scale3)(turned, scale)));
 }
 
-// Takes the cotangents of link i's twists, velocity, acceleration and pose to its joint's q and v
-// and to its parent. The cotangent of a vector that turns with a link is a torque on that link, so
-// that no derivatives of rotations are needed. y and z are where the rates of the two twists are in
-// the back block. The torque and the force on a moved link are added at at_back_u.
+// Propagates the cotangents of link i's twists, velocity, acceleration and pose to its joint's q
+// and v and to its parent. The cotangent of a vector that turns with a link is a torque on that
+// link, so no derivatives of rotations are needed. y and z are the offsets, in the back block, of
+// the rates of the two twists. The torque and the force on a moved link are added at at_back_u.
 static void link_sweep(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                        GLOBAL const int *ints, int i, int y, int z, GLOBAL const real *v)
 {
@@ -204,7 +205,7 @@ static void back_sweep(const world_block *b, const world_block *k, GLOBAL const 
   }
 }
 
-// Sets the cotangents of all links to zero; their twists stay.
+// Sets the cotangents of all links to zero, but not their twists.
 static void back_clear(const world_block *k, GLOBAL const world_sizes *n)
 {
   for (int i = 0; i < n->links; ++i) {
@@ -218,9 +219,9 @@ typedef struct link_wrench {
   vec moment, force;
 } link_wrench;
 
-// Takes a wrench about c, the cotangent of a twist at c, to the link whose twist it is, times
-// `sign`: to the cotangents of the link's own twist (`place`) and of its pose. `turn` is the
-// angular velocity of that twist.
+// Propagates a wrench about c, the cotangent of a twist at c, times `sign`, to the link of that
+// twist: to the cotangents of the link's own twist (`place`) and of its pose. `turn` is the angular
+// velocity of that twist.
 static void wrench_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                            int link, num sign, vec c, const link_wrench *w, vec turn, int place)
 {
@@ -235,7 +236,7 @@ static void wrench_adjoint(const world_block *b, const world_block *k, GLOBAL co
 
 // ---- other forces ----
 
-// Returns the weighted sum of a coordinate's members among the rates at `rates` of the back block.
+// Returns the weighted sum of a coordinate's members over the rates at `rates` of the back block.
 static num coordinate_back(const world_block *k, GLOBAL const world_sizes *n,
                            GLOBAL const int *ints, GLOBAL const real *reals, int i, int rates)
 {
@@ -248,7 +249,7 @@ static num coordinate_back(const world_block *k, GLOBAL const world_sizes *n,
   return sum;
 }
 
-// Adds the gradient of -y . f of the other forces f by q, v and controls.
+// Adds the gradient of -y . f, for the other forces f, by q, v and controls.
 static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                            GLOBAL const int *ints, GLOBAL const real *reals, GLOBAL const real *q,
                            GLOBAL const real *v, GLOBAL const real *u)
@@ -297,9 +298,8 @@ static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL co
   }
 }
 
-// Returns the cotangent of a moved link's rotation vector s that a torque on the link amounts to:
-// J' of the torque, where J = 1 + b [s] + d [s]^2 is what s does to the link's turn in the world's
-// axes.
+// Returns the cotangent of a moved link's rotation vector s for a torque on the link: J' of the
+// torque. J = 1 + b [s] + d [s]^2 maps changes of s to rotations of the link in the world's axes.
 static vec moved_torque(vec s, vec torque)
 {
   num a, b, d, cosine;
@@ -308,8 +308,8 @@ static vec moved_torque(vec s, vec torque)
   return FN(mad3)(twice, d, FN(mad3)(turned, n_neg(b), torque));
 }
 
-// Takes torques on moved links, which stand in the place of the cotangents of their rotation
-// vectors, to these.
+// Converts the torques on moved links, stored in place of the cotangents of their rotation vectors,
+// to these cotangents.
 static void moved_links_adjoint(const world_block *k, GLOBAL const world_sizes *n,
                                 GLOBAL const int *ints, GLOBAL const real *u)
 {
@@ -322,10 +322,10 @@ static void moved_links_adjoint(const world_block *k, GLOBAL const world_sizes *
   }
 }
 
-// ---- where links can move against each other ----
+// ---- relative mobility of links ----
 
-// Begins a pass of a tree that stands still: links get their twists where joints move by y and by
-// z, which are at these places of the back block, and the cotangents that y' M z asks for.
+// Starts a pass over a tree without velocity. Links get their twists for joints moving by y and by
+// z, which are at these offsets of the back block, and the cotangents of y' M z.
 static void still_start(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                         GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared, int y, int z)
@@ -338,9 +338,9 @@ static void still_start(const world_block *b, const world_block *k, GLOBAL const
   }
 }
 
-// Adds the gradient by q of y' M z, where y and z are at these places of the back block and the
-// tree stands still. Where `group` is at least 0 it adds that of the wrench w times the relative
-// twist that y gives that group.
+// Adds the gradient by q of y' M z for a tree without velocity, where y and z are at these offsets
+// of the back block. If `group` is at least 0, it also adds the gradient of the wrench w times the
+// relative twist that y gives that group.
 static void still_sweep(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                         GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *v, int y,
@@ -361,7 +361,7 @@ static void still_sweep(const world_block *b, const world_block *k, GLOBAL const
   back_sweep(b, k, n, ints, y, z, v);
 }
 
-// Writes inv(M) times what is at at_free to `to` of the back block.
+// Writes inv(M) times the vector at at_free to `to` of the back block.
 static void solve_to(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                      GLOBAL const int *ints, int to)
 {
@@ -415,8 +415,8 @@ static void mobility_adjoint(const world_block *b, const world_block *k,
   }
 }
 
-// Adds the gradient of the diagonal of inv(M), whose cotangent rows on single degrees of freedom
-// have left in row_adjoint.
+// Adds the gradient of the diagonal of inv(M). row_adjoint has its cotangent from rows on single
+// degrees of freedom.
 static void inverse_weights_adjoint(const world_block *b, const world_block *k,
                                     GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                     GLOBAL const real *reals, GLOBAL const real *parameters,
@@ -427,7 +427,7 @@ static void inverse_weights_adjoint(const world_block *b, const world_block *k,
   for (int row = 0; row < n->rows; ++row) {
     const int dof = (ints + n->at_rows + ROW_INTS * row)[ROW_V];
     if (row && (ints + n->at_rows + ROW_INTS * (row - 1))[ROW_V] == dof) {
-      continue; // an upper limit behind a lower one
+      continue; // an upper limit after a lower one
     }
     const num bar = row_get(b, row_adjoint, ROW_ADJOINT * nv, ROW_BACK_WEIGHT * nv + dof);
     for (int i = 0; i < nv; ++i) {
@@ -444,9 +444,9 @@ static void inverse_weights_adjoint(const world_block *b, const world_block *k,
 
 // ---- kernels ----
 
-// Returns the moment about a link's origin that the cotangent of the pose of a body on it amounts
-// to: the link is turned by `of`, and the cotangent of the position is a force, that of the
-// quaternion gw and g.
+// Returns the moment about a link's origin for the cotangent of the pose of a body on it. `of` is
+// the link's rotation. The cotangent of the position is a force, and that of the quaternion is gw
+// and g.
 static vec pose_moment(FN(quaternion) of, GLOBAL const real *body, vec force, num gw, vec g)
 {
   const FN(quaternion) q = FN(quaternion_times)(of, quaternion_real(body + 3));
@@ -455,10 +455,10 @@ static vec pose_moment(FN(quaternion) of, GLOBAL const real *body, vec force, nu
   return FN(mad3)(turned, n_lit(R(0.5)), FN(cross3)(FN(quaternion_rotate)(of, real3(body)), force));
 }
 
-// One work-item takes the cotangent `gradient` (count, 7) of the poses of the bodies of side 0 or 1
-// of one of `count` items from `first` on to moment and force on its link, which it adds to backs
-// (items, GROUP_ADJOINT), of which the rows from `at` on are meant. The other arrays are those of
-// world_item_poses.
+// One work-item converts the cotangent `gradient` (count, 7) of the poses of the bodies of side 0
+// or 1 of one of `count` items, starting at `first`, to moment and force on its link. They are
+// added to backs (items, GROUP_ADJOINT), whose rows are offset by `at`. The other arrays are those
+// of world_item_poses.
 MERGED
 ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                         GLOBAL const real *scratch, GLOBAL const real *bodies,
@@ -487,9 +487,9 @@ ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
   }
 }
 
-// One work-item begins the reverse pass of a solve in a block of worlds, of the multipliers y
-// (worlds, nv), the accelerations (worlds, nv), and what rows ask for (row_adjoint). What the
-// step's end has asked of q and v is in the block already: see world_euler_adjoint.
+// One work-item starts the reverse pass of a solve in a block of worlds, from the multipliers y
+// (worlds, nv), the accelerations (worlds, nv), and the contributions of rows (row_adjoint). The
+// block already has the contributions of the step's end to q and v: see world_euler_adjoint.
 ADJOINT_KERNEL void world_tree_adjoint_start(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                              GLOBAL const real *reals, GLOBAL const real *v,
                                              GLOBAL const real *acceleration, GLOBAL const real *y,
@@ -509,7 +509,7 @@ ADJOINT_KERNEL void world_tree_adjoint_start(GLOBAL const world_sizes *n, GLOBAL
     block_add(&k, n->at_back_q + i, row_get(&b, row_adjoint, ROW_ADJOINT * nv, i));
     block_add(&k, n->at_back_v + i, row_get(&b, row_adjoint, ROW_ADJOINT * nv, nv + i));
   }
-  for (int i = n->actuators; i < n->nu && !n->hard; ++i) { // else world_hard_shares_start has begun
+  for (int i = n->actuators; i < n->nu && !n->hard; ++i) { // else world_hard_shares_start did it
     block_put(&k, n->at_back_u + i, n_lit(R(0.0)));
   }
   back_clear(&k, n);
@@ -521,9 +521,9 @@ ADJOINT_KERNEL void world_tree_adjoint_start(GLOBAL const world_sizes *n, GLOBAL
   }
 }
 
-// After world_entries_adjoint one work-item ends the reverse pass of a solve in a block of worlds:
-// it makes the cotangents of q and v, in the place of state (worlds, 2 nv), and of controls
-// (worlds, nu). Those of parameters are added to the block's.
+// After world_entries_adjoint, one work-item completes the reverse pass of a solve in a block of
+// worlds. It writes the cotangents of q and v to state (worlds, 2 nv), replacing its contents, and
+// those of controls (worlds, nu). Those of parameters are added to the block's.
 ADJOINT_KERNEL void world_tree_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                        GLOBAL const real *reals, GLOBAL const real *q,
                                        GLOBAL const real *v, GLOBAL const real *u,
@@ -540,7 +540,7 @@ ADJOINT_KERNEL void world_tree_adjoint(GLOBAL const world_sizes *n, GLOBAL const
   }
   back_sweep(&b, &k, n, ints, n->at_back_y, n->at_back_z, v);
   forces_adjoint(&b, &k, n, ints, reals, q, v, u);
-  if (n->damped) { // M stands before the step's acceleration less the solver's, too
+  if (n->damped) { // M also multiplies the step's acceleration minus the solver's
     still_sweep(&b, &k, n, ints, reals, parameters, shared, v, n->at_back_slow, n->at_back_less, -1,
                 (const link_wrench *)0);
   }

@@ -1,10 +1,10 @@
-// What a step tells of itself that no contact does: bodies that are too fast for it, and springs
-// that give energy which they cannot have; docs/simulate.md, "Too fast, too stiff".
+// Warnings of a step that contacts do not show: bodies too fast for the step, and springs that add
+// impossible energy; docs/simulate.md, "Too fast, too stiff".
 
-#define GAIN_SHARE R(0.1) // a gain below this share of the kinetic energy is not told
-#define GAIN_SAFE R(4.0)  // nor one below this multiple of what springs can give at most
+#define GAIN_SHARE R(0.1) // gains below this share of the kinetic energy are not reported
+#define GAIN_SAFE R(4.0)  // nor are gains below this multiple of the most that springs can give
 
-// Returns where in the world the point x of a link's frame is; link -1 is the world.
+// Returns the world position of point x of a link's frame. Link -1 is the world.
 static vec3_r watched_place(GLOBAL const world_sizes *n, const world_one *o, int link, vec3_r x)
 {
   if (link < 0) {
@@ -16,7 +16,7 @@ static vec3_r watched_place(GLOBAL const world_sizes *n, const world_one *o, int
                 make_r(dot3_r(row[0], x), dot3_r(row[1], x), dot3_r(row[2], x)));
 }
 
-// Returns the velocity of what a link carries at the place `at` of the world.
+// Returns the velocity of a link's material point at the world position `at`.
 static vec3_r watched_velocity(GLOBAL const world_sizes *n, const world_one *o, int link, vec3_r at)
 {
   if (link < 0) {
@@ -33,9 +33,9 @@ static real watched_length(vec3_r v)
   return lane_first(lane_sqrt(dot3_r(v, v)));
 }
 
-#define SPEED_SLACK R(0.99) // of a bound, for rounding
+#define SPEED_SLACK R(0.99) // share of a bound that is used, for rounding
 
-// How fast links turn and move at their origins at most.
+// The largest angular velocity of links, and the largest velocity of their origins.
 typedef struct watched_speeds {
   real turn, move;
 } watched_speeds;
@@ -58,19 +58,19 @@ static watched_speeds speeds_of(GLOBAL const world_sizes *n, const world_one *o)
   return s;
 }
 
-// Returns how far a group of that reach goes in a step of h seconds at most, by the speeds of all
-// links. Bodies meet within their spheres or between them, where these are no farther apart than
-// the way of the step, so that way <= h (2 move + turn (reach + way)).
+// Returns the largest relative displacement, in a step of h seconds, of a group with that reach,
+// from the speeds of all links. Bodies meet within their spheres or between them, where the spheres
+// are no farther apart than the displacement, so way <= h (2 move + turn (reach + way)).
 static real most_way(const watched_speeds *s, real h, real reach)
 {
   const real left = SPEED_SLACK * (R(1.0) - h * s->turn);
   return left > R(0.0) ? h * (R(2.0) * s->move + s->turn * reach) / left : REAL_BIG;
 }
 
-// Says whether a group's bodies, where they are near enough to meet, go farther against each other
-// in a step than half of the thinner one is thick, which is no farther than `most`. Looked at are
-// the velocities of their middles, and those of what both have in the middle of where the spheres
-// around them overlap, as a body that turns meets others with its ends.
+// Returns whether a group's bodies are near enough to meet and move farther relative to each other
+// in a step than half of the thinner body's thickness. `most` bounds that displacement. The
+// velocities of their centres are compared, and those of their material points in the middle of the
+// overlap of their spheres, because a rotating body meets others with its ends.
 static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, const world_one *o, int group, real most)
 {
@@ -95,7 +95,7 @@ static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   for (int side = 0; side < 2; ++side) {
     v[side] = watched_velocity(n, o, link[side], at[side]);
   }
-  // The middle of the overlap is this share of the way from the first middle to the second.
+  // The middle of the overlap is at this share of the vector from the first centre to the second.
   const real low = real_max(-radius[0], apart - radius[1]),
              high = real_min(radius[0], apart + radius[1]);
   const real share = apart > R(0.0) ? R(0.5) * (low + high) / apart : R(0.0);
@@ -107,8 +107,8 @@ static int group_is_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   return way > of[GROUP_HALF] && apart < radius[0] + radius[1] + way;
 }
 
-// Notes the links of a group, each by its number and 1, for a world of which none was noted: links
-// (worlds, 2).
+// Records the links of a group, each as its number plus 1, for a world without recorded links:
+// links (worlds, 2).
 static void note_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, int group,
                       GLOBAL int *links, int world)
 {
@@ -120,7 +120,7 @@ static void note_fast(GLOBAL const world_sizes *n, GLOBAL const int *ints, int g
   }
 }
 
-// Returns the mass of those links of a world that can move; `scales` is its row of mass_scale.
+// Returns the mass of the links of a world that can move. `scales` is its row of mass_scale.
 static real moving_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, GLOBAL const real *scales)
 {
@@ -135,10 +135,10 @@ static real moving_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   return sum;
 }
 
-// Says whether springs give joints more energy in a step than they can have. `constraint_force`
-// (nv) is their force at the step's beginning, and joints go from v to v1. Springs do not push what
-// parts at more than twice v_d (`part`), so that they give at most the energy of all that moves at
-// that speed.
+// Returns whether springs add more energy to joints in a step than is possible. `constraint_force`
+// (nv) is their force at the step's beginning, and joint rates change from v to v1. Springs do not
+// push bodies that separate faster than twice v_d (`part`). So they can add at most the kinetic
+// energy of all moving mass at that speed.
 static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                        GLOBAL const real *reals, GLOBAL const real *scales, const world_one *o,
                        GLOBAL const real *v, GLOBAL const real *v1,
@@ -163,12 +163,12 @@ static int world_gains(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                   GAIN_SAFE * R(0.5) * moving_mass(n, ints, reals, scales) * speed * speed;
 }
 
-// One work-item adds WORLD_FAST and WORLD_GAINED to the status of one world where they apply,
-// before the next state, whose velocities are v1 (worlds, nv), is taken. `constraint_force`
-// (worlds, nv) is the constraint force; with_gain says that it is that of springs, whose parameters
-// are `springs` (worlds, listed pairs, SPRING_PARAMETER_COUNT) where they are `given`, else the
-// scene's. Where the scene `sweeps`, WORLD_FAST is for world_sweep_least to add. Where it is
-// `noted`, fast_links (worlds, 2) gets whose it is first.
+// One work-item adds WORLD_FAST and WORLD_GAINED to the status of one world if they apply, before
+// the next state with velocities v1 (worlds, nv) is accepted. `constraint_force` (worlds, nv) is
+// the constraint force. with_gain is set if it comes from springs. Their parameters are `springs`
+// (worlds, listed pairs, SPRING_PARAMETER_COUNT) if `given`, else the scene's. If the scene
+// `sweeps`, world_sweep_least adds WORLD_FAST instead. If `noted` is set, fast_links (worlds, 2)
+// gets the links of the first fast group.
 KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                         GLOBAL const real *v, GLOBAL const real *v1,
@@ -181,7 +181,7 @@ KERNEL void world_watch(GLOBAL const world_sizes *n, GLOBAL const int *ints,
     return;
   }
   int found = 0;
-  for (int k = 0; k < nv; ++k) { // a world that is about to stop says why by another bit
+  for (int k = 0; k < nv; ++k) { // a world about to stop gives the reason by another bit
     const real x = ROW(v1, world, nv)[k], most = reals[WORLD_DIVERGENCE];
     if (!(x <= most && x >= -most)) {
       return;
