@@ -203,7 +203,8 @@ static double sector_of(const double along[3], const double normal[3])
   }
   unit_across(direction, across);
   cross(direction, across, third);
-  return floor((atan2(dot(normal, third), dot(normal, across)) + FACET_PHASE) / FACET_TURN);
+  const double angle = atan2(dot(normal, third), dot(normal, across)) + FACET_PHASE;
+  return floor((angle < 0.0 ? angle + 2.0 * CONE_EVERY : angle) / FACET_TURN);
 }
 
 /* Whether an edge between facets is one of those that stand for them. */

@@ -474,7 +474,7 @@ static void long_facets(void)
       outline[k][0] = cos(2.0 * PI * k / sides);
       outline[k][1] = sin(2.0 * PI * k / sides);
     }
-    shape s = prism(outline, sides, cases[i].height);
+    shape s = prism((const double(*)[2])outline, sides, cases[i].height);
     for (int turn = 0; turn < 2; ++turn) {
       body_features f = features_of_shape(&s, true);
       check_counts(&f, "a round prism", 2 * sides, 2 * sides, 2 * sides + cases[i].along_side);

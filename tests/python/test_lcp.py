@@ -35,6 +35,21 @@ def test_boxes(context):
     np.testing.assert_allclose(got.f, [[1.5, -0.25], [1.5, -1]], rtol=1e-6)
 
 
+def test_contacts_that_push_against_each_other(contexts):
+    """Two opposite contacts have no solution but by rounding, which made impulses up to 1e12 of what they push against."""
+    rng = np.random.default_rng(1)
+    for precision, context in contexts.items():
+        solved = 0
+        for _ in range(600):
+            normals = rng.normal(size=(rng.integers(2, 5), rng.integers(1, 4)))
+            normals[1] = -normals[0] * rng.uniform(0.5, 2)
+            A, b = normals @ normals.T, rng.normal(size=len(normals))
+            b[:2] = -np.abs(b[:2])
+            r = abut.solve_lcp(A[None], b[None], [-1] * len(b), context=context)
+            solved += r.how[0] < abut.LcpEnd.SQUEEZED
+        assert solved == 0, precision  # about 100 in float32
+
+
 def test_shapes(context):
     none = abut.solve_lcp(np.zeros((0, 3, 3)), np.zeros((0, 3)), [-1, 0, 0], context=context)
     assert none.f.shape == (0, 3) and none.how.shape == (0,)

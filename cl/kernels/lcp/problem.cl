@@ -18,6 +18,7 @@
 #define LCP_GUESSED R(1e-9)
 #define LCP_NEAR R(1e3) // times LCP_PASS: accepted for a world if nothing is better
 #define LCP_MIX R(1e-10)
+#define LCP_HEAVY R(1e13)
 #else
 #define LCP_RANK R(1e-5)
 #define LCP_TIE R(1e-5)
@@ -27,7 +28,10 @@
 #define LCP_GUESSED R(1e-4)
 #define LCP_NEAR R(1e1)
 #define LCP_MIX R(1e-6)
+#define LCP_HEAVY R(1e6)
 #endif
+// LCP_HEAVY: impulses whose speeds exceed b by this factor cancel up to rounding only, and are no
+// answer.
 #define LCP_SOFT R(1e-3)    // the share of A's diagonal that is added for squeezed bodies
 #define LCP_ROUNDS 32       // the most rounds of pivoting
 #define LCP_ROUNDS_LAST 200 // the same if Lemke's method has found nothing

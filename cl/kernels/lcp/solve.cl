@@ -70,6 +70,21 @@ static void lcp_all(const lcp *l, int class_)
   }
 }
 
+// Returns the largest speed that an impulse gives its own row.
+static real lcp_heaviest(const lcp *l)
+{
+  real most = R(0.0);
+  for (int i = 0; i < l->m; ++i) {
+    most = real_max(most, lcp_diagonal(l, i) * lcp_abs(l->f[i]));
+  }
+  return most;
+}
+
+static int lcp_is_heavy(const lcp *l, real scale)
+{
+  return !(lcp_heaviest(l) <= LCP_HEAVY * scale);
+}
+
 // Tries the guessed classes. Returns 0 if the f that belongs to them does not solve the problem.
 static int lcp_guess(const lcp *l, GLOBAL const int *guess, real scale)
 {
@@ -77,7 +92,7 @@ static int lcp_guess(const lcp *l, GLOBAL const int *guess, real scale)
     l->classes[i] = guess[i] >= LCP_SEPARATING && guess[i] <= LCP_LOWER ? guess[i] : LCP_SEPARATING;
   }
   lcp_answer(l, l->classes, l->f);
-  if (!(lcp_residual(l, l->f) <= LCP_GUESSED * scale)) {
+  if (!(lcp_residual(l, l->f) <= LCP_GUESSED * scale) || lcp_is_heavy(l, scale)) {
     return 0;
   }
   lcp_classify(l, l->f, LCP_TIE, l->classes);
@@ -114,7 +129,8 @@ KERNEL void lcp_solve(GLOBAL const real *A, GLOBAL const real *b, GLOBAL const r
       const int first = ROW(guess, problem, m)[i];
       l.classes[i] = first >= LCP_SEPARATING && first <= LCP_LOWER ? first : LCP_CLAMPING;
     }
-    if (lcp_pivot(&l, LCP_ROUNDS) && lcp_stabilise(&l, LCP_ENOUGH * scale) <= LCP_PASS * scale) {
+    if (lcp_pivot(&l, LCP_ROUNDS) && lcp_stabilise(&l, LCP_ENOUGH * scale) <= LCP_PASS * scale &&
+        !lcp_is_heavy(&l, scale)) {
       found = LCP_PIVOTED;
     }
   }
@@ -140,16 +156,6 @@ static real lcp_keep(const lcp *l, real residual, real least)
     return residual;
   }
   return least;
-}
-
-// Returns the largest speed that an impulse gives its own row.
-static real lcp_heaviest(const lcp *l)
-{
-  real most = R(0.0);
-  for (int i = 0; i < l->m; ++i) {
-    most = real_max(most, lcp_diagonal(l, i) * lcp_abs(l->f[i]));
-  }
-  return most;
 }
 
 // Gauss-Seidel sweeps from the best answer so far: each row in turn gets the f that solves that row
@@ -189,7 +195,8 @@ static int lcp_by_lemke(lcp *l, lemke *t, real scale, int own)
     if (k < 10    ? lemke_solve(l, t, mixes[k % 5], k < 5 ? 0 : LEMKE_FRESH, l->f)
         : k == 10 ? lcp_anew(l)
                   : lcp_sweep(l, least)) {
-      least = lcp_keep(l, lcp_stabilise(l, LCP_ENOUGH * scale), least);
+      const real residual = lcp_stabilise(l, LCP_ENOUGH * scale);
+      least = lcp_keep(l, lcp_is_heavy(l, scale) ? REAL_BIG : residual, least);
       if (least <= LCP_PASS * scale) {
         return k < 10 ? LCP_BY_LEMKE : LCP_PIVOTED;
       }
