@@ -1,5 +1,5 @@
-// What is made of the values of a chunk: reductions of each pose and the compact list; and kernels
-// that move rows of a caller's arrays. They compute on plain numbers alone.
+// Reductions of each pose, the compact list of active contacts, and kernels that move rows of a
+// caller's arrays. These kernels compute only on plain numbers.
 
 static real real_exp2(real x)
 {
@@ -15,16 +15,16 @@ static real real_log2(real x)
   return t[0];
 }
 
-// Returns d - T log weight, the distance at which a contact of weight 1 would count the same in the
-// soft distance.
+// Returns d - T log weight, the distance at which a contact of weight 1 would contribute equally to
+// the soft distance.
 static real weighed_distance(real d, real weight, real temperature)
 {
   return d - temperature * LN2 * real_log2(weight);
 }
 
-// One work-group reduces one pose: of d and activity (poses, contacts) it writes to out (poses,
-// REDUCED_REALS) the mean distance, the sums of activity and of activity max(-d, 0)^2, the least
-// distance of vertices, and their soft minimum.
+// One work-group reduces one pose. It reads d and activity (poses, contacts). It writes to out
+// (poses, REDUCED_REALS) the mean distance, the sums of activity and of activity max(-d, 0)^2, the
+// least distance of vertices, and their soft minimum.
 KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL const pair_head *pair,
                    GLOBAL const real *frames, GLOBAL real *out)
 {
@@ -68,10 +68,10 @@ KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL con
   }
 }
 
-// One work-group finds the distance of one pose, the least of its contacts and of both middles, and
-// the soft one (docs/dev/spec.md, section 7), -T log sum weight exp(-d / T) = -T log sum exp(-t /
-// T) of t = d - T log weight. middles is (poses, 2). Where contacts that count have less than half
-// of the depth, status (poses) gets POSE_DEEP.
+// One work-group finds the distances of one pose. The distance is the least of its contacts and of
+// both middles. The soft distance is -T log sum weight exp(-d / T) = -T log sum exp(-t / T) with t
+// = d - T log weight (docs/dev/spec.md, section 7). middles is (poses, 2). If the contacts that
+// count have less than half of the depth, status (poses) gets POSE_DEEP.
 KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight,
                              GLOBAL const real *middles, GLOBAL const pair_head *pair,
                              real temperature, GLOBAL const real *frames, GLOBAL real *out,
@@ -142,8 +142,8 @@ KERNEL void count_active(GLOBAL const real *activity, GLOBAL const pair_head *pa
   }
 }
 
-// One work-group alone makes the exclusive sums of a chunk's counts: offsets (count + 1), the last
-// of which is the total. Each of its items takes a run of counts.
+// A single work-group computes the exclusive sums of a chunk's counts: offsets (count + 1), whose
+// last entry is the total. Each work-item handles a run of counts.
 KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
 {
   LOCAL_ARRAY(int, part, WG);
@@ -164,16 +164,17 @@ KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
   }
 }
 
-// Takes one output of contact i to its place in an entry, or 0 where it is not wanted.
+// Copies one output of contact i to its place in an entry, or 0 if that output is not wanted.
 #define TAKE_OUTPUT(member, id, reals)                                                            \
   for (int j = 0; j < reals; ++j) {                                                               \
     value[VALUE_##id + j] = want & WANT_##id ? ROW(member, pose, reals * contacts)[reals * i + j] \
                                              : R(0.0);                                            \
   }
 
-// One work-group writes the active contacts of one pose to the compact list, by slot, from the
-// pose's offset on, as far as `capacity` goes: list (capacity, COMPACT_INTS) and values (capacity,
-// COMPACT_REALS). The indices have the ranked elements that selection kept, where there is one.
+// One work-group writes the active contacts of one pose, by slot, to the compact list. It starts at
+// the pose's offset and stops at `capacity`: list (capacity, COMPACT_INTS) and values (capacity,
+// COMPACT_REALS). The indices contain the ranked elements that a selection has retained, if there
+// is one.
 KERNEL void compact(OUTPUT_ARRAYS_TO_READ, GLOBAL const pair_head *pair, real threshold, int want,
                     GLOBAL const int *vertex_index1, GLOBAL const int *vertex_index2,
                     GLOBAL const int *edge_index1, GLOBAL const int *edge_index2,
@@ -225,9 +226,10 @@ KERNEL void compact(OUTPUT_ARRAYS_TO_READ, GLOBAL const pair_head *pair, real th
   }
 }
 
-// One work-item copies one number of a chunk's row from a caller's array, wherever its rows lie.
-// `rows` tells the places of the chunk's rows, which are `width` numbers wide there and `own` on
-// the device; here they lie `pitch` numbers apart from `begin` on. Rows of width 0 give zeros.
+// One work-item copies one number of a chunk's row from a caller's array. `rows` has the indices of
+// the chunk's rows in that array, where a row is `width` numbers wide. On the device a row has
+// `own` numbers, and rows are `pitch` numbers apart, starting at `begin`. Rows of width 0 give
+// zeros.
 KERNEL void take_rows(GLOBAL const real *from, GLOBAL const int *rows, int width, int own,
                       int begin, int pitch, GLOBAL real *to)
 {
@@ -239,8 +241,8 @@ KERNEL void take_rows(GLOBAL const real *from, GLOBAL const int *rows, int width
   }
 }
 
-// One work-item copies one number of a chunk's row back to where it belongs; behind `own` numbers a
-// row gets zeros.
+// One work-item copies one number of a chunk's row back to the caller's array. Numbers beyond `own`
+// become zero.
 KERNEL void give_rows(GLOBAL const real *from, int begin, int pitch, int own,
                       GLOBAL const int *rows, int width, GLOBAL real *to)
 {

@@ -1,8 +1,8 @@
-// Contacts of pairs of edges, from their witness points and the fields there (docs/dev/spec.md,
-// section 6). Behind each kernel is its adjoint, by hand.
+// Contacts of pairs of edges, computed from their witness points and the fields there
+// (docs/dev/spec.md, section 6). Each kernel is followed by its adjoint, written by hand.
 
-// What a pair's contacts are made of: points e1 and e2, both bodies' normals there, con and
-// distances. The kernel and its adjoint both load it.
+// The inputs of a pair's contacts: points e1 and e2, both bodies' normals there, con and distances.
+// The kernel and its adjoint both load them.
 typedef struct pair_inputs {
   vec e1, e2, m1, m2; // in body 1's frame
   num con;
@@ -37,11 +37,12 @@ static pair_inputs load_pair(GLOBAL const real *witness, int base, int witness_s
   return r;
 }
 
-// One work-item makes everything of the contacts of a block of pairs that each pair alone decides.
-// own1 and own2 have the planes phi and normal of each body at its own point, and, where `active`
-// is set, opposing1 and opposing2 phi of the other body there. base is where the points lie that
-// tracing leaves. p and n are (poses, contacts, 3), d (poses, contacts), and factors (poses, 3,
-// pair_slots) are the planes dbar and both activities without the neighbour's softmax.
+// One work-item computes, for the contacts of a block of pairs, everything that depends only on the
+// pair itself. own1 and own2 have the planes phi and normal of each body at its own point. If
+// `active` is set, opposing1 and opposing2 have phi of the other body there. base is the offset of
+// the points that tracing writes. p and n are (poses, contacts, 3) and d is (poses, contacts).
+// factors (poses, 3, pair_slots) has the planes dbar and both activities without the neighbour's
+// softmax.
 KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stride,
                           GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
                           GLOBAL const real *opposing1, GLOBAL const real *opposing2,
@@ -49,7 +50,7 @@ KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stri
                           GLOBAL const pair_head *pair, int want, OUTPUT_ARRAYS_TO_WRITE,
                           GLOBAL real *factors)
 {
-  CONTACT_OUTPUTS(OUTPUT_MAY_STAY, AND_NOTHING) // kernels of the neighbour's softmax write others
+  CONTACT_OUTPUTS(OUTPUT_MAY_STAY, AND_NOTHING) // the neighbour's kernels write the others
   const int block = (int)get_global_id(0);
   const int pose = (int)get_global_id(1);
   const int first = block * LANES, pairs = pair->n.pairs, pair_padded = pair->n.pair_slots;
@@ -89,14 +90,14 @@ KERNEL void edge_contacts(GLOBAL const real *witness, int base, int witness_stri
   }
 }
 
-// The cotangents of a block of a pose's outputs. `have` says which there are (WANT_*); rows are as
-// in vertex_adjoint.
+// The cotangents of a block of a pose's outputs. `have` states which exist (WANT_*); rows are as in
+// vertex_adjoint.
 typedef struct output_bars {
   int have, slot1, slot2, contacts, d_stride, first, pairs, pose;
   GLOBAL const real *p, *d, *n, *frame;
 } output_bars;
 
-// Reads cotangents of vectors in the world, and turns them into body 1's frame.
+// Reads cotangents of vectors in the world, and rotates them into body 1's frame.
 static vec world_bar(const output_bars *b, GLOBAL const real *rows, int slot)
 {
   GLOBAL const real *row = NUMS(rows, b->pose, 3 * b->contacts) + 3 * slot;
@@ -128,8 +129,8 @@ static FN(edge_contact) contact_bars(const output_bars *b, GLOBAL const real *fa
   return bar;
 }
 
-// Goes back through both bodies' own fields, with jets at their own points, to the points: body 1's
-// in its own frame, body 2's across.
+// Goes back through both bodies' own fields, using jets at their own points, to the points. Body
+// 1's points are in its own frame, body 2's in the other frame.
 static void own_fields_adjoint(const pair_inputs *in, GLOBAL const real *jet1,
                                GLOBAL const real *jet2, GLOBAL const real *to_2, int pair_padded,
                                int active, FN(edge_pair_bar) *r, wrench *relative)
@@ -161,8 +162,8 @@ static void opposing_fields_adjoint(const pair_inputs *in, GLOBAL const real *fi
   r->e2 = FN(mad3)(slope1, r->at.opposing2, r->e2);
 }
 
-// Adds what turning both bodies does to the normals of a pair: they turn with everything that they
-// are made of.
+// Adds the effect of rotating both bodies on the normals of a pair: the normals rotate with all
+// vectors from which they are computed.
 static void twist_pair(vec e1, vec e2, vec m1, vec m2, const FN(edge_pair_bar) *r, wrench *carried)
 {
   twist_direction(carried, e1, r->e1);
@@ -182,7 +183,8 @@ static void store_pair_bars(GLOBAL real *bars, int pair_padded, int first, int p
   store(to + WITNESS_CON * pair_padded, stride, bounded(r->con, COTANGENT_LIMIT));
 }
 
-// Writes the sites of a block of pairs: each body's own field at its own point, and at the other's.
+// Writes the sites of a block of pairs: each body's own field at its own point, and at the other
+// body's point.
 static void store_pair_sites(const field_sites *at, GLOBAL real *sites1, GLOBAL real *sites2,
                              int first, int pose, int active, const pair_inputs *in,
                              GLOBAL const real *to_2, const FN(edge_pair_bar) *r)
@@ -200,11 +202,11 @@ static void store_pair_sites(const field_sites *at, GLOBAL real *sites1, GLOBAL 
   }
 }
 
-// The adjoint of edge_contacts and of the fields under it. own1 and own2 have the planes of
-// field_jet; where activities have cotangents, opposing1 and opposing2 have those of
-// field_gradient. `have` and the rows ..._bar are as in vertex_adjoint; factors_bar has the
-// cotangents of factors. The kernel writes `bars` (see edge_witnesses_adjoint), wrenches, and sites
-// of both bodies' fields, as `at` says.
+// The adjoint of edge_contacts and of the fields that it uses. own1 and own2 have the planes of
+// field_jet. If activities have cotangents, opposing1 and opposing2 have those of field_gradient.
+// `have` and the rows ..._bar are as in vertex_adjoint; factors_bar has the cotangents of factors.
+// The kernel writes `bars` (see edge_witnesses_adjoint), wrenches, and sites of both bodies' fields
+// at the places that `at` gives.
 ADJOINT_KERNEL void edge_contacts_adjoint(
   GLOBAL const real *witness, int base, int witness_stride, GLOBAL const real *own1,
   GLOBAL const real *own2, GLOBAL const real *opposing1, GLOBAL const real *opposing2,

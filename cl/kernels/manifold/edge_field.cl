@@ -1,7 +1,7 @@
-// Contacts of kept edges with the other body's field, and back from their cotangents.
+// Contacts of retained edges with the other body's field, and their adjoints.
 
-// One work-item makes the contacts of a block of LANES kept edges of body `side` in one pose; the
-// global size is (blocks, poses). weights are those of gates.
+// One work-item computes the contacts of a block of LANES retained edges of body `side` in one
+// pose. The global size is (blocks, poses). weights are the gate weights.
 KERNEL void edges_in_field(GLOBAL const real *edges, GLOBAL const int *index,
                            GLOBAL const real *weights, GLOBAL const real *frames,
                            GLOBAL const int *head, GLOBAL const real *shape,
@@ -15,33 +15,33 @@ KERNEL void edges_in_field(GLOBAL const real *edges, GLOBAL const int *index,
 
 // ---- back ----
 
-// The cotangents of one contact, in the field's frame; that of the normal, which with cones is the
-// held one, has the point's share.
+// The cotangents of one contact, in the field's frame. The cotangent of the normal includes the
+// point's share. With cones this normal is the clamped one.
 typedef struct edge_slot_bar {
   vec p, n;
   num d, activity, weight;
 } edge_slot_bar;
 
-// What the cotangents of a contact have come to at its point: of s, of the field at the edge's end,
-// and of what both places share.
+// The cotangents of a contact collected at its point: of s, of how closely both places meet, and of
+// the gate weight.
 typedef struct edge_bar {
   num s, meet, gate;
 } edge_bar;
 
-// The cotangents of what an edge is described by (geometry/edge_field.inl), in the field's frame.
+// The cotangents of an edge's parameters (geometry/edge_field.inl), in the field's frame.
 typedef struct rail_bars {
   vec p, u, e1, e2;
   num angle, length, radius;
 } rail_bars;
 
-// What derivatives by shapes ask of a block of edges besides, where `on` is set: the cotangents of
-// the edges, and of the field at the places of SITES_OF_EDGE.
+// Additional data for derivatives by shapes, computed if `on` is set: the cotangents of the edges,
+// and those of the field at the places of SITES_OF_EDGE.
 typedef struct edge_traces {
   int on;
   rail_bars rail;
   num phi_bar[2], end_bar[2]; // of distances at the contacts and at the edge's ends
   vec normal_bar[2], gradient_bar[2];
-  vec way_bar[2]; // of gradients at the places before they are moved
+  vec way_bar[2]; // of gradients at the places before they are shifted
   vec x[SITES_OF_EDGE];
 } edge_traces;
 
@@ -71,7 +71,7 @@ static void trace_point(rail_bars *b, const FN(rail) *rail, num s, vec bar)
   }
 }
 
-// Adds that of its derivative by s there.
+// Adds the cotangent of the derivative by s there.
 static void trace_slope(rail_bars *b, const FN(rail) *rail, num s, vec bar)
 {
   b->u = FN(add3)(b->u, bar);
@@ -85,7 +85,7 @@ static void trace_slope(rail_bars *b, const FN(rail) *rail, num s, vec bar)
   }
 }
 
-// Bounds what a field's jet has where it overflows.
+// Bounds the entries of a field's jet that overflow.
 static void steady_field(FN(jet) *jet)
 {
   num *const all[15] = {&jet->jacobian[0], &jet->jacobian[1], &jet->jacobian[2], &jet->jacobian[3],
@@ -94,7 +94,7 @@ static void steady_field(FN(jet) *jet)
                         &jet->curve.xy,    &jet->curve.xz,    &jet->curve.yz};
   for (int i = 0; i < 15; ++i) {
     const num x = bounded(*all[i], JACOBIAN_LIMIT);
-    *all[i] = n_select(n_value(x) == n_value(x), x, n_lit(R(0.0))); // NaN has overflowed
+    *all[i] = n_select(n_value(x) == n_value(x), x, n_lit(R(0.0))); // NaN means overflow
   }
   jet->phi = steady(jet->phi, COTANGENT_LIMIT);
   jet->normal = steady3(jet->normal, COTANGENT_LIMIT);
@@ -110,9 +110,9 @@ static vec jet_normal_adjoint(const FN(jet) *jet, vec bar)
                   n_mad(j[8], bar.z, n_mad(j[5], bar.y, n_mul(j[2], bar.x))));
 }
 
-// Takes the cotangents of one contact back to its place and to what moves its edge: `moved` gets
-// forces on the edge. own is the field at its point, far that at the edge's end. *held gets the
-// normal that the contact reports.
+// Takes the cotangents of one contact back to its place and to the motion of its edge: `moved` gets
+// forces on the edge. own is the field at the contact's point, far the field at the edge's end.
+// *held gets the normal that the contact reports.
 static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(jet) *own,
                                   const FN(jet) *far, const FN(rail) *rail,
                                   const edge_slot_bar *bar, GLOBAL const pair_head *pair, int side,
@@ -163,7 +163,7 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
     normal_bar =
       FN(cone_adjoint)(own->normal, &rail->cone, c, n_mul(counts_bar, beside), bar->n, &axis_bar);
     normal_bar = FN(mad3)(rail->cone.axis, inset_bar, normal_bar);
-    normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar); // of seam_share
+    normal_bar = FN(mad3)(of_field, n_neg(seam), normal_bar); // from seam_share
     axis_bar = FN(mad3)(own->normal, inset_bar, axis_bar);
     axis_bar = FN(mad3)(bar->p, n_of(rail->cone.inset), axis_bar);
     twist_direction(moved, rail->cone.axis, axis_bar);
@@ -181,10 +181,11 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   r.meet = n_scale(n_mul(own_bar, n_mul(w.won, w.rest)), R(-0.5));
   const num pulled = n_mul(n_mul(won_bar, w.tau), n_scale(rail->length, c->tilt));
   const num tau_bar = n_neg(n_add(rest_bar, pulled));
-  const num drawn_bar = seam_depth(FN(dot3)(of_field, own->normal), rail->radius); // of seam_share
+  // from seam_share
+  const num drawn_bar = seam_depth(FN(dot3)(of_field, own->normal), rail->radius);
   const num phi_bar = n_sub(n_mul(d_bar, steep), n_add(won_bar, drawn_bar));
-  const num fall = n_neg(n_mul(n_mul(d_bar, own->phi), rate)); // d (phi steep) by the gradient g:
-                                                               // -phi rate g
+  // d (phi steep) by the gradient g: -phi rate g
+  const num fall = n_neg(n_mul(n_mul(d_bar, own->phi), rate));
   vec x_bar = FN(add3)(of_field, FN(mad3)(own->gradient, phi_bar, bar->p));
   x_bar = FN(add3)(x_bar, jet_normal_adjoint(own, normal_bar));
   x_bar = FN(mad3)(FN(symmetric_times)(&own->curve, own->gradient), fall, x_bar);
@@ -208,7 +209,7 @@ static edge_bar edge_slot_adjoint(int end, num s, num meet, num gate, const FN(j
   return r;
 }
 
-// Takes the cotangent of a place back to what moves its edge, by the implicit function theorem.
+// Takes the cotangent of a place back to the motion of its edge, by the implicit function theorem.
 static void place_adjoint(int end, lane found, num s, num s_bar, const FN(jet) *jet,
                           const FN(rail) *rail, GLOBAL const coefficients *c, wrench *moved,
                           edge_traces *t)
@@ -233,8 +234,8 @@ static void place_adjoint(int end, lane found, num s, num s_bar, const FN(jet) *
 }
 
 // Takes the cotangents of both contacts of a block of edges back to forces on the edges, in the
-// field's frame, and gives those of the gates' weights. In x and normal it leaves where the
-// contacts are.
+// field's frame, and returns the cotangents of the gates' weights. x and normal get the positions
+// and normals of the contacts.
 static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shape,
                                  GLOBAL const pair_head *pair, int side, GLOBAL const real *frame,
                                  const FN(rail) *rail, const lane found[2], num gate,
@@ -252,8 +253,8 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
   const FN(edge_shift) shift = FN(edge_shifted)(own, rail, c);
   s[0] = n_add(own[0], shift.by);
   s[1] = n_sub(own[1], shift.by);
-  // The fields at the contacts, at the places before they are moved, and at the edge's ends, by
-  // one text.
+  // One loop evaluates the fields at the contacts, at the places before they are shifted, and at
+  // the edge's ends, so that the code is compiled once.
   FN(jet) at[6];
   for (int i = 0; i < 6; ++i) {
     const int end = i & 1;
@@ -308,7 +309,8 @@ static wrench edge_slots_adjoint(GLOBAL const int *head, GLOBAL const real *shap
   return moved;
 }
 
-// Adds what cotangents of a contact's point and normal do to a pose, all in body 1's frame.
+// Adds the effect of the cotangents of a contact's point and normal on a pose. All are in body 1's
+// frame.
 static void carry_point(int side, vec at, vec normal, vec p_bar, vec n_bar, wrench *relative,
                         wrench *carried)
 {
@@ -320,7 +322,7 @@ static void carry_point(int side, vec at, vec normal, vec p_bar, vec n_bar, wren
   }
 }
 
-// The same of a point and a normal in the field's frame.
+// The same for a point and a normal in the field's frame.
 static void carry_slot(GLOBAL const real *frame, int side, vec x, vec normal, vec p_bar, vec n_bar,
                        wrench *relative, wrench *carried)
 {
@@ -329,15 +331,16 @@ static void carry_slot(GLOBAL const real *frame, int side, vec x, vec normal, ve
   carry_point(side, at, n, p_bar, n_bar, relative, carried);
 }
 
-// Takes from a pose what acts on body 1's edges: `origin` is that of the field's frame, all in body
-// 1's frame.
+// Subtracts from a pose the force and moment on body 1's edges. `origin` is the origin of the
+// field's frame; all are in body 1's frame.
 static void move_back(vec origin, vec force, vec moment, wrench *relative)
 {
   push_at(relative, origin, FN(neg3)(force));
   relative->moment = FN(sub3)(relative->moment, moment);
 }
 
-// Adds what forces on body `side`'s edges, in the frame of the other body's field, do to a pose.
+// Adds the effect of forces on body `side`'s edges on a pose. The forces are in the frame of the
+// other body's field.
 static void move_edges(GLOBAL const real *frame, int side, const wrench *moved, wrench *relative)
 {
   if (side) {
@@ -351,8 +354,7 @@ static void move_edges(GLOBAL const real *frame, int side, const wrench *moved, 
             turn(frame + FRAME_2_TO_1, moved->moment), relative);
 }
 
-// Reads the cotangents of one end's slots of a block of edges: in rows of `components` numbers a
-// slot.
+// Reads the cotangents of one end's slots of a block of edges.
 static num slot_bar(GLOBAL const real *bars, int shared, int pose, int contacts, int slot,
                     int first, int count)
 {
@@ -360,7 +362,7 @@ static num slot_bar(GLOBAL const real *bars, int shared, int pose, int contacts,
   return cotangent_step(NUMS(bars, pose, stride) + slot, stride, NO_ORDER, 0, first, count, 2);
 }
 
-// The same of vectors in the world, turned into body 1's frame.
+// The same for vectors in the world, rotated into body 1's frame.
 static vec slot_bar3(GLOBAL const real *bars, int pose, int contacts, int slot, int first,
                      int count, GLOBAL const real *frame)
 {
@@ -373,8 +375,7 @@ static vec slot_bar3(GLOBAL const real *bars, int pose, int contacts, int slot, 
 }
 
 #if TANGENTS == 0
-// Writes the numbers of a block of edges in their order, planes apart, to rows of BY_RAIL of each
-// edge.
+// Writes the parameters of a block of edges, given as planes, to rows of BY_RAIL numbers per edge.
 static void store_rails(GLOBAL real *rows, const edge_block *b, const num numbers[BY_RAIL - 1])
 {
   for (int k = 0; k < BY_RAIL - 1; ++k) {
@@ -388,8 +389,9 @@ static void store_rails(GLOBAL real *rows, const edge_block *b, const num number
 }
 #endif
 
-// Leaves what a block of edges traced: the cotangents of the edges, in their body's frame, in that
-// body's row, where `rows` has one (row_stride), and sites of the field, where there are any.
+// Writes the results that a block of edges has traced. The cotangents of the edges, in their body's
+// frame, are written to that body's row if `rows` has one (row_stride). The sites of the field are
+// written if there are any.
 static void store_traces(const edge_traces *t, const edge_block *b, const FN(rail) *rail,
                          GLOBAL const real *frame, GLOBAL real *rows, int row_stride, int row_first,
                          GLOBAL real *sites, int site_count, int site_first, int padded, int pose)
@@ -426,8 +428,8 @@ static void store_traces(const edge_traces *t, const edge_block *b, const FN(rai
     const vec p = turn_back(frame, r->p), u = turn_back(frame, r->u);
     const vec e1 = turn_back(frame, r->e1), e2 = turn_back(frame, r->e2);
     const lane length = edge_constant(b, EDGE_LENGTH);
-    const ilane straight = rail->angle == lane_lit(R(0.0)); // whose length has a distance under
-                                                            // its root
+    // a straight edge's length has a distance under its root
+    const ilane straight = rail->angle == lane_lit(R(0.0));
     const num numbers[BY_RAIL - 1] = {
       p.x,      p.y,
       p.z,      u.x,
@@ -442,10 +444,10 @@ static void store_traces(const edge_traces *t, const edge_block *b, const FN(rai
 #endif
 }
 
-// The adjoint of edges_in_field. `have` has WANT_* bits of the cotangents that there are, as in
+// The adjoint of edges_in_field. `have` has WANT_* bits of the cotangents that exist, as in
 // vertex_adjoint. The kernel writes each block's wrenches and, with gates, weights_bar (poses,
-// slots), and where there are any, the row of the edges' body, from `row_first` on, and sites of
-// the field.
+// slots). If they exist, it also writes the row of the edges' body, starting at `row_first`, and
+// the sites of the field.
 ADJOINT_KERNEL void edges_in_field_adjoint(
   GLOBAL const real *edges, GLOBAL const int *index, GLOBAL const real *weights,
   GLOBAL const real *frames, GLOBAL const int *head, GLOBAL const real *shape,

@@ -1,10 +1,11 @@
-// Contacts of kept edges with the other body's field (docs/dev/spec.md, section 10), for every
-// module that makes them. Edge k has two slots side by side, 2 k of the point drawn to its first
-// end and 2 k + 1 of the other one.
+// Contacts of retained edges with the other body's field (docs/dev/spec.md, section 10), for every
+// module that computes them. Edge k has two adjacent slots: 2 k for the point drawn to its first
+// end and 2 k + 1 for the other one.
 //
-// `edges` has the planes EDGE_* of layout.h, whose rows are as long as the mesh's edges are padded;
-// index (poses, kept + 1) has the ranked ones of a selection. head and shape are those of the other
-// body, in whose frame the points are found. places (poses, EDGE_PLACES, slots) are plain reals.
+// `edges` has the planes EDGE_* of layout.h, whose rows are as long as the mesh's padded edges.
+// index (poses, kept + 1) has the ranked edges of a selection. head and shape are those of the
+// other body, in whose frame the points are found. places (poses, EDGE_PLACES, slots) are plain
+// reals.
 #ifndef KERNELS_MANIFOLD_EDGE_FIELD_H
 #define KERNELS_MANIFOLD_EDGE_FIELD_H
 
@@ -13,12 +14,12 @@
 #define NO_MOVES ((GLOBAL const real *)0)
 #define NO_PACK ((const edge_pack *)0)
 
-// A block of kept edges of one pose, or a pack of several.
+// A block of retained edges of one pose, or a pack of edges of several poses.
 typedef struct edge_block {
   GLOBAL const real *edges; // of the pose, or of pose 0
-  int stride;               // 0 where all poses share them
-  const edge_pack *pack;    // whose edges they are where they are several poses', or 0
-  GLOBAL const int *at;     // which edges they are, or 0 where all are kept
+  int stride;               // 0 if all poses share them
+  const edge_pack *pack;    // the pack if the edges belong to several poses, or 0
+  GLOBAL const int *at;     // indices of the edges, or 0 if all are retained
   int first, count, padded;
 } edge_block;
 
@@ -67,7 +68,7 @@ static num edge_plane(const edge_block *b, int plane)
   return r;
 }
 
-// Returns what no direction moves.
+// Returns a value without tangents.
 static lane edge_constant(const edge_block *b, int plane)
 {
   return edge_part(b, b->edges + plane * b->padded);
@@ -109,7 +110,7 @@ static FN(rail) own_rail(const edge_block *b, GLOBAL const pair_elements *e,
   return r;
 }
 
-// Returns a block's edges in the frame that `frame` leads to.
+// Returns a block's edges in the target frame of `frame`.
 static FN(rail) load_rail(const edge_block *b, GLOBAL const pair_elements *e,
                           GLOBAL const coefficients *c, GLOBAL const real *frame)
 {
@@ -126,7 +127,7 @@ static FN(rail) load_rail(const edge_block *b, GLOBAL const pair_elements *e,
   return r;
 }
 
-// The same of a pack, by each lane's own frame.
+// The same for a pack, with each lane's own frame.
 static FN(rail) load_packed_rail(const edge_block *b, GLOBAL const pair_elements *e,
                                  GLOBAL const coefficients *c, const lane_frame *frame)
 {
@@ -179,7 +180,8 @@ typedef struct edge_value {
   vec normal, gradient;
 } edge_value;
 
-// Both contacts of a block of edges, in the field's frame: activities before the gates' weights.
+// Both contacts of a block of edges, in the field's frame, with activities before the gates'
+// weights.
 typedef struct edge_slots {
   vec x[2], normal[2];
   num d[2], weight[2];

@@ -1,15 +1,16 @@
-// Lists of edges in fields: which edges of a pose can have an active contact at all, by bounds of
-// the field over pieces of them, and the contacts of those. A list is of slots, both of an edge one
-// after the other, behind their number (EDGE_LIST_* of geometry/pair.h).
+// Lists of edges in fields. Bounds of the field over pieces of the edges decide which edges of a
+// pose can have an active contact, and the contacts of those edges are computed. A list contains
+// slots, after their number (EDGE_LIST_* of geometry/pair.h). Both slots of an edge are adjacent.
 
-#define EDGE_PARTS 4 // of an edge, each with a bound of its own; measured
+#define EDGE_PARTS 4 // pieces of an edge, each with its own bound; measured
 
-// Returns of which edges the field comes below `reach` beyond their radius, by bounds over their
+// Returns the edges for which the field is below `reach` beyond their radius, by bounds over their
 // pieces.
 static ilane edges_reached(const rail_r *rail, GLOBAL const coefficients *c, GLOBAL const int *head,
                            GLOBAL const real *shape, real reach)
 {
-  const ilane of_circle = rail->quarter > lane_lit(R(0.5)); // whose places reach out by half of it
+  // The places of a quarter of a circle extend beyond it by half its length.
+  const ilane of_circle = rail->quarter > lane_lit(R(0.5));
   const lane reaches = lane_select(of_circle, lane_lit(R(1.5)), lane_lit(R(1.0)));
   const lane from = lane_select(of_circle, lane_lit(R(-0.5)), lane_lit(R(0.0)));
   const vec3_r middle =
@@ -29,7 +30,7 @@ static ilane edges_reached(const rail_r *rail, GLOBAL const coefficients *c, GLO
   return near & (least <= rail->radius + reach);
 }
 
-// Says whether a body's field is that of one core, which is convex.
+// Returns whether a body's field is that of one core, which is convex.
 static int is_lone_core(GLOBAL const int *head)
 {
   const int cores = FAMILY_COUNT - 1; // the last of FAMILIES
@@ -37,9 +38,9 @@ static int is_lone_core(GLOBAL const int *head)
          head[HEAD_ENTRY(0, cores) + ENTRY_COUNT] == 1;
 }
 
-// Returns which straight edges in a convex field can have a contact that weighs more than 0.
-// Tangents at both ends bound the field between them. A point that stays at its own end, because
-// the field rises from there against the pull, or that slides to the other end, weighs 0.
+// Returns which straight edges in a convex field can have a contact whose weight is above 0.
+// Tangents at both ends bound the field between them. A point has weight 0 if it stays at its own
+// end, because the field rises from there against the pull, or if it slides to the other end.
 static ilane edges_counting(const rail_r *rail, GLOBAL const coefficients *c,
                             GLOBAL const int *head, GLOBAL const real *shape, real reach)
 {
@@ -61,7 +62,7 @@ static ilane edges_counting(const rail_r *rail, GLOBAL const coefficients *c,
     slope[end] = dot3_r(jet.gradient, rail->u);
   }
   const lane crossing = (phi[1] - phi[0] - slope[1]) / (slope[0] - slope[1]);
-  const lane meet = lane_max(lane_min(crossing, lane_lit(R(1.0))), none); // within, for rounding
+  const lane meet = lane_max(lane_min(crossing, lane_lit(R(1.0))), none); // limits rounding
   const lane between = lane_select((slope[0] < none) & (slope[1] > none), phi[0] + slope[0] * meet,
                                    lane_min(phi[0], phi[1]));
   const ilane first = (slope[0] < none) & (slope[1] > -pull);
@@ -82,12 +83,13 @@ static int edges_within(const edge_block *b, GLOBAL const pair_elements *e,
                               : edges_reached(&still, c, head, shape, reach)));
 }
 
-// Several blocks of edges lie within one ball, and one bound over it may leave all of them out.
+// Several blocks of edges share one ball, so that one bound can exclude all of them.
 #define BALL_EDGES 16
 #define BALL_BLOCKS (BALL_EDGES / LANES)
-#define BALL_ROUND R(1.001) // it is found with rounding
+#define BALL_ROUND R(1.001) // compensates for rounding
 
-// What a body's edges of one pose are looked at with: `frame` leads to the field's, (head, shape).
+// The data for examining a body's edges of one pose. `frame` transforms to the frame of the field
+// (head, shape).
 typedef struct edge_view {
   GLOBAL const real *edges, *frame;
   GLOBAL const pair_elements *e;
@@ -104,8 +106,8 @@ typedef struct edge_balls {
   real at[5][LANES];
 } edge_balls;
 
-// Puts the ball around blocks from `begin` to `end` at place `to`: around a box around balls around
-// the edges.
+// Writes the ball around the blocks from `begin` to `end` at index `to`. It encloses a box around
+// balls around the edges.
 static void put_ball(const edge_view *v, int begin, int end, int to, edge_balls *balls)
 {
   const lane big = lane_lit(REAL_BIG);
@@ -116,7 +118,7 @@ static void put_ball(const edge_view *v, int begin, int end, int to, edge_balls 
     const rail_r r = rail_values(&rail);
     const ilane there = lane_iota() + (real)b.first < lane_lit((real)b.count);
     const ilane of_circle = r.quarter > lane_lit(R(0.5));
-    // the middle of what is reached
+    // the middle of the range of places
     const lane s = lane_select(of_circle, lane_lit(R(0.25)), lane_lit(R(0.5)));
     const lane out = r.length * lane_select(of_circle, lane_lit(R(0.75)), lane_lit(R(0.5)));
     const vec3_r x = rail_at_r(&r, s).x;
@@ -138,12 +140,12 @@ static void put_ball(const edge_view *v, int begin, int end, int to, edge_balls 
   balls->at[4][to] = lane_most(most);
 }
 
-// Returns, as bits, which groups of BALL_BLOCKS blocks, from `begin` on, may have an edge within
-// reach.
+// Returns, as bits, which groups of BALL_BLOCKS blocks, starting at `begin`, may have an edge
+// within reach.
 static int balls_within(const edge_view *v, int begin, int end)
 {
   edge_balls balls;
-  for (int k = 0; k < LANES; ++k) { // those behind the last one repeat the first
+  for (int k = 0; k < LANES; ++k) { // groups after the last one repeat the first
     const int first = begin + k * BALL_BLOCKS;
     if (first < end) {
       put_ball(v, first, MIN_INT(first + BALL_BLOCKS, end), k, &balls);
@@ -159,10 +161,10 @@ static int balls_within(const edge_view *v, int begin, int end)
   return lane_bits(bound <= lane_load(balls.at[4]) + v->reach);
 }
 
-// Finds the bits of blocks from `begin` to `end`, and returns how many edges those are.
+// Finds the bits of the blocks from `begin` to `end`, and returns the number of edges found.
 static int look_at_blocks(const edge_view *v, int begin, int end, GLOBAL real *bits_at)
 {
-  const int several = end - begin > 2; // a ball costs a look at its edges, and a bound
+  const int several = end - begin > 2; // a ball costs a pass over its edges and one bound
   int found = 0, balls = 0;
   for (int i = begin; i < end; ++i) {
     const int from = (i - begin) % (LANES * BALL_BLOCKS);
@@ -183,8 +185,9 @@ static int look_at_blocks(const edge_view *v, int begin, int end, GLOBAL real *b
 }
 
 #if WITH_FORWARD // only a kernel may declare local memory
-// One work-group lists the edges of a body in one pose; groups take turns between the bodies. A
-// pose that is not finite has none. Bits of blocks wait in `places` (poses, EDGE_PLACES, padded).
+// One work-group lists the edges of a body in one pose; groups alternate between the bodies. A pose
+// that is not finite has no edges. Bits of blocks are stored temporarily in `places` (poses,
+// EDGE_PLACES, padded).
 MERGED
 KERNEL void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
                        GLOBAL const real *frames, GLOBAL const int *head1, GLOBAL const int *head2,
@@ -241,8 +244,8 @@ static edge_block edge_block_packed(GLOBAL const real *edges, const edge_pack *p
   return b;
 }
 
-// Makes the contacts of a pack of listed edges of body `side`, of which `frames`, `places` and
-// `values` are all poses'. head and shape are those of the other body.
+// Computes the contacts of a pack of listed edges of body `side`. `frames`, `places` and `values`
+// contain all poses. head and shape are those of the other body.
 static void put_listed_edges(GLOBAL const real *edges, const edge_pack *pack,
                              GLOBAL const real *frames, GLOBAL const int *head,
                              GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
@@ -281,9 +284,10 @@ static void put_listed_edges(GLOBAL const real *edges, const edge_pack *pack,
   }
 }
 
-// Makes the contacts of all poses' listed edges of both bodies, values (poses, VALUE_PLANES,
-// EDGE_LIST_PLANE) by place in the list. Work-items (packs1 + packs2, groups of LANES poses) share
-// a group's packs of each body. With seams poses stay apart, as these are told of one pose.
+// Computes the contacts of all poses' listed edges of both bodies, values (poses, VALUE_PLANES,
+// EDGE_LIST_PLANE), by place in the list. The work-items (packs1 + packs2, groups of LANES poses)
+// share a group's packs of each body. With seams a pack contains only one pose, because seams are
+// given per pose.
 MERGED
 KERNEL void listed_edges(GLOBAL const real *edges1, GLOBAL const real *edges2,
                          GLOBAL const int *list, GLOBAL const real *frames, GLOBAL const int *head1,

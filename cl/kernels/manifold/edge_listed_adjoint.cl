@@ -1,7 +1,7 @@
-// Back from the cotangents of listed edges, in packs as listed_edges has them: derivatives of
-// fields are lanes' own, and each lane's wrenches are added to those of its pose.
+// The adjoint of listed edges, in the packs of listed_edges. Derivatives of fields are per lane,
+// and each lane's wrenches are added to those of its pose.
 
-// turn_back of access.h by each lane's own frame.
+// turn_back of access.h, with each lane's own frame.
 static vec turn_back_lanes(const lane_frame *f, vec a)
 {
 #if LANES == 1
@@ -14,8 +14,8 @@ static vec turn_back_lanes(const lane_frame *f, vec a)
 #endif
 }
 
-// Each lane reads from its pose's row at its place in the list, `step` apart; those behind the pack
-// get 0.
+// Each lane reads from its pose's row at its place in the list; places are `step` apart. Lanes
+// beyond the pack get 0.
 static lane listed_part(GLOBAL const real *p, int stride, int step, const edge_pack *k)
 {
   real t[LANES];
@@ -25,7 +25,8 @@ static lane listed_part(GLOBAL const real *p, int stride, int step, const edge_p
   return lane_load(t);
 }
 
-// The cotangents of a pack's contacts: pulls and twists in body 1's frame, p and n in the field's.
+// The cotangents of a pack's contacts. pulls and twists are in body 1's frame, p and n in the
+// field's.
 typedef struct listed_bars {
   vec pulls[2], twists[2], p[2], n[2];
   num d[2], a[2];
@@ -65,8 +66,8 @@ static listed_bars load_listed_bars(GLOBAL const real *bars, GLOBAL const pair_s
   return r;
 }
 
-// Returns what the cotangents of a pack of listed edges of body `side` do to each lane's pose:
-// *carried too.
+// Returns the wrench that the cotangents of a pack of listed edges of body `side` give to each
+// lane's pose. *carried gets the second wrench.
 static wrench listed_pack_adjoint(const edge_block *block, GLOBAL const real *places,
                                   GLOBAL const real *frames, GLOBAL const int *head,
                                   GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
@@ -111,9 +112,9 @@ static wrench listed_pack_adjoint(const edge_block *block, GLOBAL const real *pl
   return relative;
 }
 
-// Adds each lane's vector to its pose's `sums`, from `at` on, in the order of the list. Where a
-// group has one work-item a pose's sum does not depend on the poses beside it; where it has
-// several, these move its edges between packs, to rounding.
+// Adds each lane's vector to its pose's `sums`, starting at `at`, in the order of the list. If a
+// group has one work-item, a pose's sum does not depend on the other poses of the group. With
+// several work-items, other poses shift its edges between packs, which changes the sum by rounding.
 static void add_lanes(real sums[LANES][WRENCH_REALS], int at, int first, const edge_pack *k, vec v)
 {
   const vec all = bounded3(v, WRENCH_LIMIT);
@@ -127,9 +128,10 @@ static void add_lanes(real sums[LANES][WRENCH_REALS], int at, int first, const e
   }
 }
 
-// The adjoint of listed_edges of body `side`. One work-group has a group of LANES poses, and leaves
-// wrenches of each work-item's packs in blocks of their own. head and shape are those of the other
-// body. With `solve` nobody has found the places yet: the caller has named what is listed.
+// The adjoint of listed_edges for body `side`. One work-group has a group of LANES poses, and
+// writes the wrenches of each work-item's packs to separate blocks. head and shape are those of the
+// other body. `solve` is set if the places are not found yet, because the caller has named the
+// listed contacts.
 MERGED
 ADJOINT_KERNEL void listed_edges_adjoint(GLOBAL const real *edges, GLOBAL const int *list,
                                          GLOBAL const real *places, GLOBAL const real *frames,

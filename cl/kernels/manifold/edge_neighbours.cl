@@ -1,9 +1,9 @@
-// The soft nearest neighbours of edge contacts, and gate weights. Behind each kernel is its
-// adjoint, by hand.
+// The soft nearest neighbours of edge contacts, and gate weights. Each kernel is followed by its
+// adjoint, written by hand.
 
-// A block of rows of the matrix of pairs, each an edge of one body against all of the other's, with
-// the columns' gate weights where `weighted`. dbar and factor are planes of factors, the latter
-// that of the activities of the rows' body.
+// A block of rows of the matrix of pairs. A row is one edge of one body against all edges of the
+// other. The columns have gate weights if `weighted`. dbar and factor are planes of factors; factor
+// is the plane of activities of the rows' body.
 typedef struct pair_rows {
   GLOBAL const real *dbar, *factor;
   int stride, first, last, row_step, columns, column_step;
@@ -30,7 +30,7 @@ static pair_rows rows_of(GLOBAL const pair_sizes *n, int side, GLOBAL const real
   return r;
 }
 
-// Reads a plane of factors, or one like it, at column j.
+// Reads column j of a plane of factors, or of a similar plane.
 static num at_column(const pair_rows *m, GLOBAL const real *plane, int stride, int j)
 {
   return gather(plane + j * m->column_step, stride, m->first, m->last, m->row_step);
@@ -42,7 +42,8 @@ static num column_weight(const pair_rows *m, int j)
 }
 
 // A row's softmax of -dbar / neighbour over the columns, weighted by their gates (docs/dev/spec.md,
-// 6.4). A column of weight 0 is absent, so that one enters with 0 however near it is.
+// 6.4). A column of weight 0 is absent. A column therefore enters continuously from 0, however near
+// it is.
 typedef struct row_softmax {
   num least, share; // the least dbar; 1 / sum of weighted exponentials, 0 without any
 } row_softmax;
@@ -52,7 +53,7 @@ static num row_dbar(const pair_rows *m, int j)
   return at_column(m, m->dbar, m->stride, j);
 }
 
-// Returns exp(-(dbar - least) / neighbour), 0 where the column is absent.
+// Returns exp(-(dbar - least) / neighbour), or 0 if the column is absent.
 static num row_exponential(const pair_rows *m, int j, num least, GLOBAL const coefficients *c)
 {
   const num e = n_exp2(n_scale(n_sub(least, row_dbar(m, j)), c->neighbour_log2e));
@@ -93,9 +94,10 @@ static num row_weights_of(GLOBAL const pair_elements *e, GLOBAL const real *weig
   return gather(NUMS(weights, pose, e->slots), e->slots, first, e->kept - 1, 1);
 }
 
-// One work-item makes the activities of a block of rows in one pose, activity (poses, contacts): of
-// each pair its factor, times the softmax along the other body's kept edges, times both gate
-// weights, less the floor. Lanes run over the edges of body `side`, and each walks the other's.
+// One work-item computes the activities of a block of rows in one pose, activity (poses, contacts).
+// The activity of a pair is its factor, times the softmax along the other body's retained edges,
+// times both gate weights, less the floor. Lanes run over the edges of body `side`, and each lane
+// loops over the other body's edges.
 KERNEL void neighbours(GLOBAL const real *factors, GLOBAL const real *row_weights,
                        GLOBAL const real *column_weights, GLOBAL const real *frames,
                        GLOBAL const pair_head *pair, int side, GLOBAL real *activity)
@@ -131,23 +133,24 @@ KERNEL void neighbours(GLOBAL const real *factors, GLOBAL const real *row_weight
   }
 }
 
-// Stores what a block of rows gives to one column of a plane, or, with `there`, adds it to what is
-// there.
+// Stores a block of rows' contribution to one column of a plane. With `there` it is added to the
+// stored value.
 static void give_column(GLOBAL real *to, int stride, int rows, int row_step, int there, num x)
 {
   const num sum = there ? n_add(x, gather(to, stride, 0, rows - 1, row_step)) : x;
   store_step(to, stride, NO_ORDER, 0, 0, rows, row_step, bounded(sum, COTANGENT_LIMIT));
 }
 
-// How a column enters the adjoints of neighbours and of neighbour_weights. by_weight is its
-// exponential over the sum, column its own gate weight, share the product of both, part what of the
-// share the answer has, and factor the pair's factor. Then come the cotangents: of the product
-// before the floor or the step (bar), of part times factor (weighted), and of the share.
+// The quantities of a column in the adjoints of neighbours and of neighbour_weights. by_weight is
+// its exponential over the sum, column its own gate weight, and share the product of both. part is
+// the function of the share that enters the result, and factor the pair's factor. The cotangents
+// follow: of the product before the floor or the step (bar), of part times factor (weighted), and
+// of the share.
 typedef struct neighbour {
   num by_weight, column, share, part, factor, bar, weighted, share_bar;
 } neighbour;
 
-// weight are the gates of the rows' own edges; bars the cotangents of their activities or, with
+// weight has the gates of the rows' own edges. bars has the cotangents of their activities or, with
 // `weights`, of their weights.
 static neighbour neighbour_at(const pair_rows *m, const row_softmax *s, int j, num weight,
                               GLOBAL const real *bars, int bar_stride, const int weights,
@@ -188,8 +191,8 @@ static neighbour neighbour_at(const pair_rows *m, const row_softmax *s, int j, n
   return r;
 }
 
-// The adjoint of neighbours, or with `weights` of neighbour_weights, for the block of rows that
-// begins with `first`.
+// The adjoint of neighbours, or with `weights` of neighbour_weights, for the block of rows starting
+// at `first`.
 static void neighbours_back(GLOBAL const real *factors, GLOBAL const real *row_weights,
                             GLOBAL const real *column_weights, GLOBAL const pair_head *pair,
                             int side, int first, int pose, GLOBAL const real *from, int bar_stride,
@@ -210,8 +213,8 @@ static void neighbours_back(GLOBAL const real *factors, GLOBAL const real *row_w
   if (own->weighted) {
     weight = row_weights_of(own, row_weights, first, pose);
   }
-  num mean = n_lit(R(0.0));                          // of the shares' cotangents, by the shares
-  for (int turn = 0; turn < 2 * m.columns; ++turn) { // one loop, so that the text is compiled once
+  num mean = n_lit(R(0.0)); // of the shares' cotangents, weighted by the shares
+  for (int turn = 0; turn < 2 * m.columns; ++turn) { // one loop, so that the code is compiled once
     const int j = turn % m.columns;
     const neighbour at = neighbour_at(&m, &s, j, weight, bars, bar_stride, weights, c);
     if (turn < m.columns) {
@@ -235,9 +238,10 @@ static void neighbours_back(GLOBAL const real *factors, GLOBAL const real *row_w
   }
 }
 
-// The adjoint of neighbours: from the cotangents of activities to factors_bar, planes dbar, both
-// factors and, with gates, what each pair gives to the gate weights of its edge of body 1 and of
-// body 2. Body 2's pass adds to what body 1's has left in all planes but those of the factors.
+// The adjoint of neighbours. It maps the cotangents of activities to factors_bar, which has the
+// planes dbar, both factors and, with gates, each pair's contribution to the gate weights of its
+// edge of body 1 and of body 2. Body 2's pass adds to body 1's results in all planes except those
+// of the factors.
 ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, GLOBAL const real *row_weights,
                                        GLOBAL const real *column_weights,
                                        GLOBAL const pair_head *pair, int side,
@@ -249,8 +253,8 @@ ADJOINT_KERNEL void neighbours_adjoint(GLOBAL const real *factors, GLOBAL const 
                   factors_bar);
 }
 
-// One work-item adds up the cotangents of a block of one body's gate weights in one pose, of its
-// plane of factors_bar; with `there` it adds to what is there.
+// One work-item adds up the cotangents of a block of one body's gate weights in one pose, from its
+// plane of factors_bar. With `there` the sum is added to the stored values.
 ADJOINT_KERNEL void weights_adjoint(GLOBAL const real *factors_bar, GLOBAL const pair_head *pair,
                                     int side, int there, GLOBAL real *weights_bar)
 {

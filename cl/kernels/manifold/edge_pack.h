@@ -1,25 +1,25 @@
-// Lanes that have listed edges of several poses. A pose of a pile lists a handful of edges, fewer
-// than there are lanes; the field is evaluated in its body's own frame, so that only what leads
-// there and back is a pose's own.
+// Lanes that hold listed edges of several poses. A pose of a pile lists only a few edges, fewer
+// than there are lanes. The field is evaluated in its body's own frame, so only the transforms to
+// that frame and back differ between poses.
 #ifndef KERNELS_MANIFOLD_EDGE_PACK_H
 #define KERNELS_MANIFOLD_EDGE_PACK_H
 
-// Which listed edge each lane has: of which pose, at which place in its list, and of the mesh's
-// edges. Those behind the first `count` lanes repeat the last one.
+// The listed edge of each lane: its pose, its place in the pose's list, and its index among the
+// mesh's edges. Lanes beyond the first `count` repeat the last one.
 typedef struct edge_pack {
   int count;
   int pose[LANES], place[LANES], edge[LANES];
 } edge_pack;
 
-// Returns the `block`th pack of a group of LANES poses, of what these have listed one after the
-// other; behind the last one its count is 0. `list` is the body's list of pose 0. Where poses are
-// to stay `apart` each begins a pack of its own.
+// Returns the `block`th pack of a group of LANES poses, from their concatenated lists. After the
+// last pack the count is 0. `list` is the body's list of pose 0. With `apart` each pose begins a
+// new pack.
 static edge_pack pack_edges(GLOBAL const int *list, int list_stride, int apart, int group,
                             int poses, int block)
 {
   edge_pack k;
   const int end = MIN_INT((group + 1) * LANES, poses);
-  int from = -block * LANES; // where in the pack a pose's list begins
+  int from = -block * LANES; // offset in the pack at which a pose's list begins
   k.count = 0;
   for (int pose = group * LANES; pose < end && from < LANES; ++pose) {
     GLOBAL const int *listed = ROW(list, pose, list_stride);
@@ -39,8 +39,8 @@ static edge_pack pack_edges(GLOBAL const int *list, int list_stride, int apart, 
   return k;
 }
 
-// Each lane reads the number of its edge, from a plane of pose 0; `stride` leads to the next pose's
-// plane.
+// Each lane reads the number of its edge from a plane of pose 0; `stride` is the distance to the
+// next pose's plane.
 static lane packed_part(GLOBAL const real *from, int stride, const edge_pack *k)
 {
   real t[LANES];
@@ -50,7 +50,7 @@ static lane packed_part(GLOBAL const real *from, int stride, const edge_pack *k)
   return lane_load(t);
 }
 
-// Each lane writes to its pose's row, at its place in the list, `step` apart.
+// Each lane writes to its pose's row, at its place in the list; places are `step` apart.
 static void store_packed_part(GLOBAL real *p, int stride, int step, const edge_pack *k, lane x)
 {
   real t[LANES];
@@ -65,9 +65,9 @@ static void store_packed(GLOBAL real *p, int stride, int step, const edge_pack *
   PART_DO(i, { store_packed_part(p + i * stride, PARTS * stride, step, k, n_get_part(x, i)); })
 }
 
-#define FRAME_REALS 12 // of one frame: a rotation and a translation
+#define FRAME_REALS 12 // a rotation and a translation
 
-// A frame of each lane's pose, in parts as numbers have.
+// The frames of the lanes' poses, in parts like numbers.
 typedef struct lane_frame {
 #if LANES == 1
   GLOBAL const real *at;

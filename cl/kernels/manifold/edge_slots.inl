@@ -1,10 +1,10 @@
-// Both contacts of a block of edges with a field (edge_field.h). No guard: included once for fields
-// that stay, where FIELD_MOVES is 0, and once for those that move, on duals of one tangent;
-// EDGE(name) gives each copy a name of its own. `moves` is a direction of the numbers of the
+// Both contacts of a block of edges with a field (edge_field.h). No include guard: the file is
+// included once for fixed fields, with FIELD_MOVES 0, and once for moving fields, on duals of one
+// tangent. EDGE(name) gives each copy its own name. `moves` is a direction of the parameters of the
 // field's body (kernels/shape/along.cl), or NO_MOVES.
 
-// Returns a place with its tangents, by the implicit function theorem: the edge moves, and the
-// slope of the field along it stays what the pull makes of it.
+// Returns a place with its tangents, by the implicit function theorem: when the edge moves, the
+// slope of the field along it stays equal to the pull.
 static num EDGE(place_along)(GLOBAL const int *head, GLOBAL const real *shape,
                              GLOBAL const coefficients *c, const FN(rail) *rail, int end, lane s,
                              GLOBAL const real *moves)
@@ -59,7 +59,7 @@ static num EDGE(place_along)(GLOBAL const int *head, GLOBAL const real *shape,
 }
 
 #if FIELD_MOVES
-// Return x with the change of what has been found at its place.
+// Return x plus the change found at its place.
 static num with_change(num x, num by)
 {
   return n_with_part(x, 1, n_get_part(x, 1) + known_change(n_get_part(by, 1)));
@@ -71,7 +71,8 @@ static vec with_change3(vec x, vec by)
 }
 #endif
 
-// Evaluates it; on duals tangents come from the field's own derivatives (field.h).
+// Evaluates the field at x. On duals the tangents are computed from the field's derivatives
+// (field.h).
 static edge_value EDGE(edge_value_at)(GLOBAL const int *head, GLOBAL const real *shape,
                                       GLOBAL const coefficients *c, vec x, GLOBAL const real *moves)
 {
@@ -111,7 +112,7 @@ static edge_value EDGE(edge_value_at)(GLOBAL const int *head, GLOBAL const real 
   return r;
 }
 
-// Returns the field at an edge's end, whose value is known.
+// Returns the field at an edge's end. Without tangents this is the known value.
 static num EDGE(end_value)(GLOBAL const int *head, GLOBAL const real *shape,
                            GLOBAL const coefficients *c, vec x, lane known,
                            GLOBAL const real *moves)
@@ -139,9 +140,9 @@ static num EDGE(end_value)(GLOBAL const int *head, GLOBAL const real *shape,
 #endif
 }
 
-#if !FIELD_MOVES // pairs whose fields move have no seams
-// Returns seam_share of an edge's contact at x, in the field's frame; *of_own, the gradient by the
-// place on the edge, is in this frame, too.
+#if !FIELD_MOVES // pairs with moving fields have no seams
+// Returns seam_share of an edge's contact at x, in the field's frame. *of_own, the gradient by the
+// place on the edge, is also in this frame.
 static num edge_seam_share(GLOBAL const pair_head *pair, int side, GLOBAL const real *frame, vec x,
                            vec normal, num depth, vec *of_field, vec *of_own)
 {
@@ -202,8 +203,8 @@ static edge_slots EDGE(edge_slots_at)(GLOBAL const int *head, GLOBAL const real 
   return r;
 }
 
-// Makes the contacts of a block of kept edges of body `side` in one pose. weights are those of
-// gates.
+// Computes the contacts of a block of retained edges of body `side` in one pose. weights are the
+// gate weights.
 static void EDGE(put_edges)(GLOBAL const real *edges, GLOBAL const int *index,
                             GLOBAL const real *weights, GLOBAL const real *frames,
                             GLOBAL const int *head, GLOBAL const real *shape,

@@ -1,16 +1,17 @@
-// Edge-edge contacts (docs/dev/spec.md, section 6): witness points, then fields there (field.cl),
-// then contacts and their soft nearest neighbours. Behind each kernel stands its adjoint, by hand.
+// Edge-edge contacts (docs/dev/spec.md, section 6): first witness points, then fields there
+// (field.cl), then contacts and their soft nearest neighbours. Each kernel is followed by its
+// adjoint, written by hand.
 //
-// Pairs of kept edges run with slot k of body 1 varying slowest. In most kernels one work-item has
-// a block of LANES pairs of one pose. `witness` has rows of witness_stride numbers a pose, planes
-// of pair_slots in body 1's frame: e1 and e2 before sphere tracing, con at WITNESS_CON, and behind
-// them what tracing makes of the points, as far as the host asks for it.
+// Pairs of retained edges are ordered with slot k of body 1 varying slowest. In most kernels one
+// work-item has a block of LANES pairs of one pose. `witness` has rows of witness_stride numbers
+// per pose, in planes of pair_slots in body 1's frame: e1 and e2 before sphere tracing, then con at
+// WITNESS_CON. The traced points follow, as far as the host requests them.
 
 typedef struct edge_ends {
   vec p0, p1, q0, q1; // p in body 1's frame, q in body 2's
 } edge_ends;
 
-// Reads the ends of a block of pairs, six planes a body, in its own frame.
+// Reads the ends of a block of pairs, six planes per body, in the body's own frame.
 static edge_ends load_ends(GLOBAL const real *ends1, GLOBAL const real *ends2,
                            GLOBAL const pair_head *pair, int block, int pose)
 {
@@ -51,8 +52,8 @@ static edge_ends load_ends(GLOBAL const real *ends1, GLOBAL const real *ends2,
   return r;
 }
 
-// One work-item finds the witness points of a block of pairs: of the ends of both bodies' kept
-// edges it writes the planes e1, e2 and con of `witness`.
+// One work-item finds the witness points of a block of pairs. From the ends of both bodies'
+// retained edges it computes the planes e1, e2 and con of `witness`.
 KERNEL void edge_witnesses(GLOBAL const real *ends1, GLOBAL const real *ends2,
                            GLOBAL const real *frames, GLOBAL const pair_head *pair,
                            GLOBAL real *witness, int witness_stride)
@@ -76,8 +77,8 @@ KERNEL void edge_witnesses(GLOBAL const real *ends1, GLOBAL const real *ends2,
 }
 
 // The adjoint of edge_witnesses. `bars` has the cotangents of e1, e2 and con in WITNESS_PLANES
-// planes of pair_slots, 0 past the last pair. The kernel writes wrenches and, where `ends` is set,
-// ends_bar (poses, 12, pair_slots), the cotangents of each pair's ends in their own frames.
+// planes of pair_slots, 0 past the last pair. The kernel writes wrenches. If `ends` is set, it also
+// writes ends_bar (poses, 12, pair_slots), the cotangents of each pair's ends in their own frames.
 ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL const real *ends2,
                                            GLOBAL const real *frames, GLOBAL const pair_head *pair,
                                            GLOBAL const real *bars, int ends, GLOBAL real *ends_bar,
@@ -117,8 +118,8 @@ ADJOINT_KERNEL void edge_witnesses_adjoint(GLOBAL const real *ends1, GLOBAL cons
   }
 }
 
-// The matrix of pairs as a body sees it: its own kept edges are the rows, the other body's the
-// columns.
+// The matrix of pairs from the view of one body: its own retained edges are the rows, the other
+// body's the columns.
 typedef struct pair_matrix {
   int rows, row_slots, row_step, columns, column_slots, column_step;
 } pair_matrix;
@@ -138,9 +139,9 @@ static pair_matrix matrix_of(GLOBAL const pair_sizes *n, int side)
   return m;
 }
 
-// One work-item adds up the cotangents of a block of one body's kept edges in one pose, of its part
-// of ends_bar over the other body's edges. Lanes run over the body's own edges; out has ENDS_PLANES
-// planes of whole blocks.
+// One work-item adds up the cotangents of a block of one body's retained edges in one pose, over
+// the other body's edges in its part of ends_bar. Lanes run over the body's own edges. out has
+// ENDS_PLANES planes of whole blocks.
 ADJOINT_KERNEL void ends_adjoint(GLOBAL const real *ends_bar, GLOBAL const pair_head *pair,
                                  int side, GLOBAL real *out)
 {

@@ -1,7 +1,7 @@
-// Lists of entries that the caller names: from slots to lists of vertices and edge contacts, and
-// rows of values there and back.
+// Lists of entries that the caller names: conversion of slots to lists of vertices and edge
+// contacts, and of rows of values to planes and back.
 
-// The slots of a list of entries, `step` integers apart from the at-th on.
+// The slots of a list of entries, `step` integers apart, starting at index `at`.
 typedef struct slot_list {
   GLOBAL const int *slots;
   int at, step;
@@ -12,8 +12,8 @@ static int slot_at(const slot_list *l, int entry)
   return l->slots[l->at + (size_t)l->step * entry];
 }
 
-// Lists those of a pose's entries from `begin` on that are of vertices of body `side`; returns
-// where they end.
+// Lists a pose's entries of vertices of body `side`, starting at `begin`. Returns the index after
+// the last one.
 static int list_run(const slot_list *l, int begin, int end, GLOBAL const int *rank,
                     GLOBAL const pair_sizes *n, int side, GLOBAL int *list, int pose)
 {
@@ -30,9 +30,9 @@ static int list_run(const slot_list *l, int begin, int end, GLOBAL const int *ra
   return i;
 }
 
-// Lists those of a pose's entries from `begin` on that are of edges of body `side` in the other
-// body's field, both slots of each edge; by_entry has for each listed slot its entry, or -1.
-// Returns where they end.
+// Lists a pose's entries of edges of body `side` in the other body's field, starting at `begin`,
+// with both slots of each edge. by_entry has the entry of each listed slot, or -1. Returns the
+// index after the last entry.
 static int list_edges(const slot_list *l, int begin, int end, GLOBAL const pair_sizes *n, int side,
                       GLOBAL int *list, GLOBAL int *by_entry, int pose)
 {
@@ -54,11 +54,12 @@ static int list_edges(const slot_list *l, int begin, int end, GLOBAL const pair_
 }
 
 // One work-item lists the vertices of both bodies and the pairs that the caller's entries of one
-// pose name. The caller's list is sorted by pose, then by slot: offsets (poses + 1) says where each
-// pose's entries begin, of `most` in all, and slots, at and step are those of slot_list. segments
-// (poses, SEGMENT_INTS) gets where a pose's entries of body 1's vertices begin, of body 2's, of
-// pairs by the point on body 1, on body 2, and where they end. pair_entries (poses, 2, near_plane)
-// has for each listed pair its entry by either point, or -1.
+// pose name. The caller's list is sorted by pose, then by slot. offsets (poses + 1) has the start
+// of each pose's entries, of which there are at most `most`; slots, at and step are those of
+// slot_list. segments (poses, SEGMENT_INTS) gets the starts of a pose's entries of body 1's
+// vertices, of body 2's vertices, of pairs by the point on body 1 and of pairs by the point on body
+// 2, and then their end. pair_entries (poses, 2, near_plane) has each listed pair's entry for
+// either point, or -1.
 KERNEL void entries_listed(GLOBAL const int *offsets, GLOBAL const int *slots, int at, int step,
                            int most, GLOBAL const int *rank1, GLOBAL const int *rank2,
                            GLOBAL const pair_head *pair, int count, GLOBAL int *vertices1,
@@ -98,7 +99,7 @@ KERNEL void entries_listed(GLOBAL const int *offsets, GLOBAL const int *slots, i
     GLOBAL int *to = ROW(list, pose, plane + 1);
     GLOBAL int *by1 = ROW(pair_entries, pose, 2 * plane), *by2 = by1 + plane;
     const int middle = k;
-    while (i < middle || k < end) { // both runs ascend, so that they are merged
+    while (i < middle || k < end) { // both runs ascend, so they are merged
       const int pair1 = i < middle ? slot_at(&l, i) - edges1 : plane;
       const int pair2 = k < end ? slot_at(&l, k) - edges2 : plane;
       const int next = MIN_INT(pair1, pair2);
@@ -111,7 +112,7 @@ KERNEL void entries_listed(GLOBAL const int *offsets, GLOBAL const int *slots, i
   ROW(plan, pose, PLAN_INTS)[PLAN_EDGES] = found > 0;
 }
 
-// The kernels that follow take rows of the caller's entries (entries, COMPACT_REALS) to planes by
+// The following kernels convert rows of the caller's entries (entries, COMPACT_REALS) to planes by
 // place in the lists, and back. One work-group has one pose.
 static void spread_row(GLOBAL const real *rows, int entry, GLOBAL real *to, int plane)
 {
@@ -149,9 +150,9 @@ KERNEL void entries_spread(GLOBAL const real *rows, GLOBAL const int *segments,
   }
 }
 
-// The same for pairs whose whole manifold is computed: entries_scattered makes rows of cotangents,
-// zero but for the entries, and entries_picked takes values with their derivatives. One work-group
-// has one pose.
+// The same for pairs whose whole manifold is computed. entries_scattered writes rows of cotangents
+// that are zero except at the entries. entries_picked reads values with their derivatives. One
+// work-group has one pose.
 static void clear_row(GLOBAL real *row, int count, int item)
 {
   for (int i = item; i < count; i += WG) {
@@ -190,7 +191,7 @@ KERNEL void entries_scattered(GLOBAL const int *offsets, GLOBAL const int *slots
         : R(0.0);                                                                      \
   }
 
-// Takes the entries from `begin` on for which `rows` has room.
+// Reads the entries starting at `begin` for which `rows` has room.
 KERNEL void entries_picked(GLOBAL const int *offsets, GLOBAL const int *slots, int at, int step,
                            int most, int begin, int room, OUTPUT_ARRAYS_TO_READ,
                            GLOBAL const pair_head *pair, int want, GLOBAL real *rows)
@@ -226,8 +227,8 @@ static void gather_row(GLOBAL const real *from, int stride, int plane, int entry
   }
 }
 
-// Gathers rows from planes, the opposite of entries_spread, of the entries from `begin` on for
-// which `rows` has room.
+// Gathers rows from planes, the inverse of entries_spread. It writes the entries starting at
+// `begin` for which `rows` has room.
 KERNEL void entries_gathered(GLOBAL const int *segments, GLOBAL const real *values1,
                              GLOBAL const real *values2, GLOBAL const int *list,
                              GLOBAL const int *pair_entries, GLOBAL const real *pair_values,

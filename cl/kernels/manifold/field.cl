@@ -1,8 +1,8 @@
-// The field of one body at points of every pose, with more or less of its derivatives, and what the
-// reverse pass makes of them. points and frame are as in kernels/field.h.
+// The field of one body at points of every pose, with a varying number of its derivatives, and the
+// use of these in the reverse pass. points and frame are as in kernels/field.h.
 //
-// In the kernels that evaluate fields one work-item has a block of LANES points of one pose; the
-// global size is (padded / LANES, poses), and out has planes of `padded` numbers a pose, in the
+// In the kernels that evaluate fields one work-item has a block of LANES points of one pose. The
+// global size is (padded / LANES, poses), and out has planes of `padded` numbers per pose, in the
 // body's frame.
 
 // Writes the planes phi and normal (3).
@@ -55,7 +55,7 @@ ADJOINT_KERNEL void field_jet(GLOBAL const real *points, int point_base, int poi
   store3(row + JET_PLANE_GRADIENT * padded, stride, padded, steady3(jet.gradient, COTANGENT_LIMIT));
   for (int i = 0; i < 9; ++i) {
     const num slope = bounded(jet.jacobian[i], JACOBIAN_LIMIT);
-    const ilane known = n_value(slope) == n_value(slope); // NaN has overflowed against itself
+    const ilane known = n_value(slope) == n_value(slope); // NaN means overflow of opposite signs
     store(row + (JET_PLANE_JACOBIAN + i) * padded, stride, n_select(known, slope, n_lit(R(0.0))));
   }
 }
@@ -79,8 +79,8 @@ ADJOINT_KERNEL void field_gradient(GLOBAL const real *points, int point_base, in
   store3(row + padded, FIELD_PLANES * padded, padded, steady3(jet.gradient, COTANGENT_LIMIT));
 }
 
-// Returns J' bar, what a cotangent of the normal becomes at the point; jet is a block of the planes
-// of field_jet.
+// Returns J' bar, the cotangent of the point for a cotangent of the normal. jet is a block of the
+// planes of field_jet.
 static vec adjoint_normal(GLOBAL const real *jet, int padded, vec bar)
 {
   const int stride = JET_PLANES * padded;
@@ -98,11 +98,11 @@ static vec adjoint_normal(GLOBAL const real *jet, int padded, vec bar)
   return r;
 }
 
-// ---- sites: where the field of a body is asked for, for derivatives by its shape ----
+// ---- sites: places at which the field of a body is evaluated, for derivatives by its shape ----
 
-// Writes a block of sites of body `body`, from first on: places and cotangents of phi, of the
-// normal and of the gradient of phi there, in the body's frame. Calls whose derivatives are not by
-// shapes have no sites; neither have duals.
+// Writes a block of sites of a body, starting at `first`: places, and the cotangents of phi, of the
+// normal and of the gradient of phi there, in the body's frame. Only calls with derivatives by
+// shapes have sites. Duals have none.
 static void store_graded_sites(GLOBAL real *sites, int count, int first, int pose, vec x,
                                num phi_bar, vec normal_bar, vec gradient_bar)
 {
@@ -155,14 +155,14 @@ static void push_at(wrench *w, vec at, vec force)
   w->moment = FN(add3)(w->moment, FN(cross3)(at, force));
 }
 
-// Adds the cotangent of a direction, which turns with the frame.
+// Adds the cotangent of a direction, which rotates with the frame.
 static void twist_direction(wrench *w, vec direction, vec bar)
 {
   w->moment = FN(add3)(w->moment, FN(cross3)(direction, bar));
 }
 
-// Stores a block's share of a pose's wrenches: `relative` belongs to motions of body 2 against body
-// 1, `carried` to motions of both bodies together in the world; each is in body 1's frame.
+// Stores a block's share of a pose's wrenches, in body 1's frame. `relative` belongs to motions of
+// body 2 against body 1, `carried` to motions of both bodies together in the world.
 static void store_wrenches(GLOBAL real *wrenches, int wrench_stride, int pose, int block,
                            wrench relative, wrench carried)
 {
@@ -173,8 +173,8 @@ static void store_wrenches(GLOBAL real *wrenches, int wrench_stride, int pose, i
   store_sum3(to + 9, wrench_stride, bounded3(carried.moment, WRENCH_LIMIT));
 }
 
-// One work-item makes one sphere-tracing step of a block of a body's witness points onto its own
-// surface, e' = e - phi n (docs/dev/spec.md, 6.2). `own` holds the planes phi and normal of the
+// One work-item makes one sphere-tracing step of a block of a body's witness points onto the body's
+// own surface, e' = e - phi n (docs/dev/spec.md, 6.2). `own` has the planes phi and normal of the
 // body's own field at e.
 KERNEL void trace_step(GLOBAL real *points, int from_base, int to_base, int point_stride,
                        GLOBAL const real *frames, GLOBAL const real *own, int own_stride,
@@ -197,9 +197,9 @@ KERNEL void trace_step(GLOBAL real *points, int from_base, int to_base, int poin
   store3(row + to_base, point_stride, padded, steady3(FN(mad3)(n, n_neg(phi), e), COTANGENT_LIMIT));
 }
 
-// The adjoint of trace_step: the cotangent of e' in `bars` (see edge_witnesses_adjoint) becomes
-// that of e. `own` holds the planes of field_jet at e; the cotangents of padded lanes are 0. Where
-// there are sites, it writes those of the own field at e.
+// The adjoint of trace_step: the cotangent of e' in `bars` (see edge_witnesses_adjoint) is replaced
+// by that of e. `own` has the planes of field_jet at e; the cotangents of padded lanes are 0. If
+// there are sites, the kernel writes those of the body's own field at e.
 ADJOINT_KERNEL void trace_adjoint(GLOBAL const real *points, int from_base, int point_stride,
                                   GLOBAL const real *frames, GLOBAL const real *own,
                                   GLOBAL real *bars, GLOBAL const pair_head *pair, int side,

@@ -1,13 +1,12 @@
-// Functions that put together what the work-items of a group have found. All items of a group call
-// them.
+// Functions that combine the results of a group's work-items. All work-items of a group call them.
 
-// For how many sums a group keeps its items' parts at once. In double and with the largest group,
-// of 1024, these fill 24 KiB of local memory, of which every device has 32.
+// The number of sums for which a group stores its items' parts at once. In double and with the
+// largest group, of 1024, these parts fill 24 KiB of local memory. Every device has 32.
 #define GROUP_AT_ONCE 3
 
-// Adds up `count` sums at once, by halves and in the same order in every run. Item `item` has put
-// its part of sum i at part[i * WG + item]; the sum then lies at part[i * WG]. Before `part` is
-// written again items wait for each other (BARRIER).
+// Adds up `count` sums at once, by halving and in the same order in every run. Work-item `item` has
+// written its part of sum i to part[i * WG + item]. The sum is then at part[i * WG]. The work-items
+// must wait (BARRIER) before `part` is written again.
 #define GROUP_HALVES(name, type)                           \
   static void name(LOCAL type *part, int count, int item)  \
   {                                                        \
@@ -32,9 +31,9 @@ static real group_total(LOCAL real *part, real x, int item)
   return sum;
 }
 
-// Returns how many the items before this one have found, where this one has found `count`, and in
-// *all how many all have. It is not done by halves with a wait for each: PoCL 3.1 ends the process
-// when it compiles that.
+// Returns the total count of the previous work-items, where this one has `count`. *all gets the
+// count of all work-items. This is not done by halving with a wait for each step, because PoCL 3.1
+// ends the process when it compiles that.
 static int group_before(LOCAL int *part, int count, int item, int *all)
 {
 #if WG > 1
@@ -72,7 +71,7 @@ static real group_least(LOCAL real *part, real x, int item)
   return least;
 }
 
-// Replaces `count` numbers by their sums over the lanes and the work-items of a group, on all lanes
+// Replaces `count` numbers by their sums over the lanes and the work-items of a group, in all lanes
 // of all items. part is (min(count, GROUP_AT_ONCE), WG).
 static void group_sums(LOCAL real *part, num *x, const int count, int item)
 {

@@ -1,11 +1,11 @@
-// The contacts that near.cl has listed: their values.
+// The values of the contacts that near.cl has listed.
 
-// Lane i of a block takes entry first + i of a list.
+// Lane i of a block handles entry first + i of a list.
 
-// One work-item makes the values of a block of one pose's listed vertices of a body, values
+// One work-item computes the values of a block of one pose's listed vertices of a body, values
 // (poses, VALUE_PLANES, padded) by place in the list. points has planes in the vertices' own frame,
-// and field the distances by place; with `given` there are none, as the vertices may lie anywhere.
-// head and shape are those of the other body.
+// and field the distances by place. With `given` there are no distances, because the vertices may
+// be anywhere. head and shape are those of the other body.
 MERGED
 KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *points2,
                             GLOBAL const int *list1, GLOBAL const int *list2,
@@ -91,7 +91,7 @@ KERNEL void listed_vertices(GLOBAL const real *points1, GLOBAL const real *point
 }
 
 // One work-item evaluates a body's own field at its points of a block of one pose's listed pairs,
-// out (poses, 4, near_plane): planes phi and normal, by place in the list. Either body has `blocks`
+// out (poses, 4, near_plane): planes phi and normal, by place in the list. Each body has `blocks`
 // blocks.
 MERGED
 KERNEL void listed_own(GLOBAL const real *pairs, GLOBAL const int *list, GLOBAL const real *frames,
@@ -132,8 +132,8 @@ static void store_values(GLOBAL real *row, int stride, int plane, vec p, num d, 
   store(row + VALUE_ACTIVITY * plane, stride, steady(a, REAL_BIG));
 }
 
-// One work-item makes the values of a block of one pose's listed pairs, values (poses, 2,
-// VALUE_PLANES, near_plane) by place in the list: for body 1's points, then for body 2's.
+// One work-item computes the values of a block of one pose's listed pairs, values (poses, 2,
+// VALUE_PLANES, near_plane) by place in the list: first for body 1's points, then for body 2's.
 MERGED
 KERNEL void listed_pairs(GLOBAL const real *pairs, GLOBAL const int *list, GLOBAL const real *own1,
                          GLOBAL const real *own2, GLOBAL const real *frames,

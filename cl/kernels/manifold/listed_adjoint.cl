@@ -1,12 +1,12 @@
-// Back from cotangents of listed contacts to wrenches of their poses: the adjoints of listed.cl.
-// Those of pairs and selection follow in near_adjoint.cl. They compute on plain numbers alone, as
-// what is listed has no Hessian products. A field's derivatives are computed where they are used.
-// One work-group has one pose, and each of its items leaves its wrenches in a block of its own.
+// The adjoints of listed.cl, from cotangents of listed contacts to wrenches of their poses. The
+// adjoints of pairs and selection follow in near_adjoint.cl. These kernels compute only on plain
+// numbers, because listed contacts have no Hessian products. A field's derivatives are computed at
+// the place of their use. One work-group has one pose, and each of its work-items writes its
+// wrenches to a separate block.
 //
-// `bars` has cotangents, VALUE_PLANES planes by place in a list, as values lie.
+// `bars` has cotangents in VALUE_PLANES planes by place in a list, like the values.
 
-// Bounds the Jacobian of a normal; where it is NaN it has overflowed against itself, and counts as
-// 0.
+// Bounds the Jacobian of a normal. NaN, which is an overflow of opposite signs, is replaced by 0.
 static void steady_jet(FN(jet) *jet)
 {
   for (int i = 0; i < 9; ++i) {
@@ -15,7 +15,7 @@ static void steady_jet(FN(jet) *jet)
   }
 }
 
-// Returns J' bar, what a cotangent of the normal becomes at the point.
+// Returns J' bar, the cotangent of the point for a cotangent of the normal.
 static vec adjoint_jet(const FN(jet) *jet, vec bar)
 {
   const num *j = jet->jacobian;
@@ -53,8 +53,8 @@ static vec only_there(ilane there, vec v)
                   n_select(there, v.z, zero));
 }
 
-// The adjoint of listed_vertices of body `side`; head and shape are those of the other body, and
-// `have` has WANT_* bits of the cotangents that there are.
+// The adjoint of listed_vertices for body `side`. head and shape are those of the other body, and
+// `have` has WANT_* bits of the cotangents that exist.
 MERGED
 ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL const int *list,
                                             GLOBAL const real *frames, GLOBAL const int *head,
@@ -91,7 +91,7 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
       FN(body_jet)(head, shape, c, at, JET_GRADIENT, REAL_BIG, &jet);
     }
     num phi_bar = n_lit(R(0.0)), counts_bar = phi_bar, counts = n_lit(R(1.0));
-    vec normal = no_bar(), held = normal; // of the field, and what the contact reports
+    vec normal = no_bar(), held = normal; // the field's, and the one that the contact reports
     if (normals || coned) {
       normal = held = steady3(jet.normal, COTANGENT_LIMIT);
     }
@@ -101,7 +101,8 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
                        frame + FRAME_ACROSS(side));
       counts = FN(cone_slot)(normal, &cone, c, &held);
     }
-    // With seams `counts` is of both, and `beside` of them alone.
+    // With seams `counts` is the product of both shares, and `beside` is only the share of the
+    // seams.
     num beside = n_lit(R(1.0)), seam = n_lit(R(0.0));
     vec of_field = no_bar(), of_own = of_field;
     const num coned_counts = counts;
@@ -120,7 +121,7 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
                                  &counts_bar, c);
     }
     of_field = FN(scale3)(of_field, n_mul(counts_bar, coned_counts));
-    // of seam_share
+    // from seam_share
     const num surface_bar = n_sub(phi_bar, seam_depth(FN(dot3)(of_field, normal), n_of(radius)));
     vec bar = FN(scale3)(steady3(jet.gradient, COTANGENT_LIMIT), surface_bar);
     bar = FN(add3)(of_field, bar);
@@ -133,7 +134,7 @@ ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL co
       if (have & WANT_N) {
         pull = turn_back(frame + FRAME_WORLD_1, bar3_of(&in, VALUE_N));
       }
-      pull = FN(mad3)(push, n_of(-radius), pull); // of p = v - radius n
+      pull = FN(mad3)(push, n_of(-radius), pull); // from p = v - radius n
       normal_bar = side ? pull : turn(frame + FRAME_1_TO_2, pull);
       twist_normal(frame, side, held, pull, &relative, &carried);
     }
@@ -168,8 +169,8 @@ typedef struct pair_fields {
   GLOBAL const real *shape[2];
 } pair_fields;
 
-// Evaluates a block's fields. The opposing ones matter to activities alone, and are 0 where these
-// have no cotangents.
+// Evaluates a block's fields. The opposing fields matter only to activities, and are 0 if
+// activities have no cotangents.
 static void load_fields(const pair_fields *of, GLOBAL const coefficients *c,
                         GLOBAL const real *frame, int active, pair_block *b)
 {
@@ -227,8 +228,8 @@ static num factored_bar(num bar, num factor, num a, GLOBAL const coefficients *c
   return n_mul(bar, factor);
 }
 
-// Goes back through all fields to the points: both bodies' own ones, then the other body's at each
-// point.
+// Goes back through all fields to the points: first both bodies' own fields, then the other body's
+// field at each point.
 static void fields_adjoint(const pair_block *b, GLOBAL const real *to_2, FN(edge_pair_bar) *r,
                            wrench *relative)
 {
@@ -246,8 +247,8 @@ static void fields_adjoint(const pair_block *b, GLOBAL const real *to_2, FN(edge
   r->e2 = FN(mad3)(b->slope[0], r->at.opposing2, r->e2);
 }
 
-// Returns what the cotangents of a block's values give to everything that these are made of, and in
-// factor_bar what they give to both factors.
+// Returns the cotangents of all inputs of a block's values. factor_bar gets the cotangents of both
+// factors.
 static FN(edge_pair_bar) pair_values_adjoint(const pair_block *b, const bar_block in[2],
                                              GLOBAL const real *frame, GLOBAL const coefficients *c,
                                              int have, const num factor[2], num factor_bar[2])
@@ -263,7 +264,7 @@ static FN(edge_pair_bar) pair_values_adjoint(const pair_block *b, const bar_bloc
   return FN(edge_pair_adjoint)(b->e1, b->e2, one, b->m1, b->m2, &b->at, c, &bar, 1);
 }
 
-// Takes a block's cotangents, all but those of its factors, to those of its points, and adds
+// Takes a block's cotangents, except those of its factors, to those of its points, and adds
 // wrenches.
 static void pair_points_adjoint(const pair_block *b, const bar_block in[2],
                                 GLOBAL const real *frame, int have, FN(edge_pair_bar) *r,
@@ -285,8 +286,8 @@ static void pair_points_adjoint(const pair_block *b, const bar_block in[2],
   r->e2 = bounded3(r->e2, COTANGENT_LIMIT);
 }
 
-// The adjoint of listed_pairs and of the fields under it. Writes pair_bars (poses, PAIR_BAR_PLANES,
-// near_plane), zero for pairs that are not listed.
+// The adjoint of listed_pairs and of the fields that it uses. Writes pair_bars (poses,
+// PAIR_BAR_PLANES, near_plane), zero for pairs that are not listed.
 MERGED
 ADJOINT_KERNEL void listed_pairs_adjoint(GLOBAL const real *pairs, GLOBAL const int *list,
                                          GLOBAL const real *frames, GLOBAL const int *head1,
@@ -340,8 +341,8 @@ ADJOINT_KERNEL void listed_pairs_adjoint(GLOBAL const real *pairs, GLOBAL const 
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + item, relative, carried);
 }
 
-// Replaces the values of listed contacts by the cotangents of a sum over them: of the energy -2
-// activity depth and depth^2, of the activity 1. `count` numbers of each plane are those of
+// Replaces the values of listed contacts by the cotangents of a sum over them. For the energy these
+// are -2 activity depth and depth^2, for the activity 1. `count` numbers of each plane belong to
 // contacts.
 static void sum_bars(GLOBAL real *row, int stride, int plane, int count, int energy, int item)
 {
@@ -356,7 +357,7 @@ static void sum_bars(GLOBAL real *row, int stride, int plane, int count, int ene
   }
 }
 
-// One work-group does so in one pose: for the vertices of body `of`, 0 or 1, or with 2 for edge
+// One work-group does this in one pose: for the vertices of body `of`, 0 or 1, or with 2 for edge
 // contacts of both sides.
 ADJOINT_KERNEL void listed_sum_bars(GLOBAL const int *list, GLOBAL const pair_head *pair, int of,
                                     int energy, GLOBAL real *values)

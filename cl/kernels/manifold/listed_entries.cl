@@ -1,10 +1,10 @@
-// The compact list that is made of listed contacts, and sums over those that are active.
+// The compact list of active contacts among listed ones, and sums over these contacts.
 
-// What is listed one after the other: a body's vertices in the mesh's order, or edge contacts in
-// the list's.
+// Listed contacts in sequence: a body's vertices in the mesh's order, or edge contacts in the
+// list's order.
 typedef struct listed_row {
   GLOBAL const real *values; // planes of `plane` numbers
-  GLOBAL const int *places;  // where each vertex is listed, or -1; which edge contact each entry is
+  GLOBAL const int *places;  // places of vertices in the list, or -1; edge contacts of entries
   int plane, stride, count;
 } listed_row;
 
@@ -21,7 +21,8 @@ static listed_row listed_vertices_of(GLOBAL const pair_sizes *n, int side, int a
   return r;
 }
 
-// Returns the edge contacts of a side: of pairs with points on that body, or of its edges.
+// Returns the edge contacts of a side: those of pairs with points on that body, or those of its
+// edges.
 static listed_row listed_edges_of(GLOBAL const pair_sizes *n, int side, int any, int pose,
                                   GLOBAL const int *list, GLOBAL const real *values)
 {
@@ -34,7 +35,7 @@ static listed_row listed_edges_of(GLOBAL const pair_sizes *n, int side, int any,
   return r;
 }
 
-// The listed vertices of a body in a pose: how many there are, and their values.
+// The listed vertices of a body in a pose: their number and their values.
 typedef struct vertex_values {
   GLOBAL const real *row;
   int padded, count;
@@ -50,8 +51,8 @@ static vertex_values values_of(GLOBAL const int *list, GLOBAL const real *values
   return v;
 }
 
-// Returns how many of `count` entries this work-item finds to be active: what is listed by a bound
-// may not be.
+// Returns how many of `count` entries this work-item finds to be active. Entries listed by a bound
+// may be inactive.
 static int count_from(GLOBAL const real *activity, int count, real threshold, int item)
 {
   int found = 0;
@@ -87,7 +88,7 @@ KERNEL void listed_count(GLOBAL const int *vertices1, GLOBAL const real *values1
 }
 #endif
 
-// Where the entries of a pose go: `at` is the next place, of `capacity`.
+// The target of a pose's entries: `at` is the next place, of `capacity`.
 typedef struct entry_writer {
   GLOBAL int *list;
   GLOBAL real *values;
@@ -123,8 +124,8 @@ static void write_entry(entry_writer *w, int slot, int feature1, int feature2,
   ++w->at;
 }
 
-// A work-item's run of what is listed, and where in the compact list its first entry goes. run_of
-// moves its `at` behind the entries of the whole group.
+// A work-item's run of listed contacts, and the place of its first entry in the compact list.
+// run_of advances its `at` past the entries of the whole group.
 typedef struct listed_run {
   int begin, end, at;
 } listed_run;
@@ -152,10 +153,10 @@ static listed_run run_of(const listed_row *r, int vertices, real threshold, int 
 }
 
 #if WITH_FORWARD // only a kernel may declare local memory
-// One work-group writes the active contacts of one pose to the compact list, by slot, from the
-// pose's offset on, as far as `capacity` goes: out (capacity, COMPACT_INTS) and out_values
-// (capacity, COMPACT_REALS). at1 and at2 say where each vertex is listed, or -1; index1 and index2
-// have the ranked edges that selection kept, where there is one.
+// One work-group writes the active contacts of one pose, by slot, to the compact list. It starts at
+// the pose's offset and stops at `capacity`: out (capacity, COMPACT_INTS) and out_values (capacity,
+// COMPACT_REALS). at1 and at2 have the place of each vertex in the list, or -1. index1 and index2
+// have the ranked edges that a selection has retained, if there is one.
 KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1, GLOBAL const int *at2,
                            GLOBAL const real *values2, GLOBAL const int *list,
                            GLOBAL const real *values, GLOBAL const int *index1,

@@ -1,7 +1,8 @@
-// How deep the middles of bodies lie in each other (docs/dev/spec.md, section 11.7). A body's
-// middle is its deepest place, with a ball of radius r around it inside the body. Where the other
-// body's field is phi at the middle, the bodies are at most phi - r apart, where phi is no less
-// than the distance. Normal cones let no contact say so where bodies overlap by more than half.
+// How deep the middles of bodies are inside each other (docs/dev/spec.md, section 11.7). A body's
+// middle is its deepest place, with a ball of radius r around it inside the body. If the other
+// body's field is phi at the middle, and phi is not below the distance, the bodies are at most phi
+// - r apart. Normal cones exclude every contact that would report this when bodies overlap by more
+// than half.
 
 static vec middle_of(GLOBAL const real *middle)
 {
@@ -9,21 +10,21 @@ static vec middle_of(GLOBAL const real *middle)
                   n_lit(middle[MIDDLE_AT + 2]));
 }
 
-// Returns where a body's middle lies in the other body's frame.
+// Returns a body's middle in the other body's frame.
 static vec middle_across(GLOBAL const real *middle, int side, GLOBAL const real *frame)
 {
   return FN(limit3)(place(frame + FRAME_ACROSS(side), middle_of(middle)),
                     R(2.0) * SEPARATION_LIMIT);
 }
 
-// Whether a pair looks at a middle: cones leave contacts out, and the body has one.
+// Returns whether a pair uses a middle: cones exclude contacts, and the body has a middle.
 static int has_middle(GLOBAL const pair_head *pair, GLOBAL const real *middle)
 {
   return pair->c.cones > R(0.0) && middle[MIDDLE_RADIUS] > R(0.0);
 }
 
-// One work-item writes how far apart the bodies of one pose are at most, by the middle of each: out
-// (poses, 2).
+// One work-item writes an upper bound of the distance between the bodies of one pose, by the middle
+// of each: out (poses, 2).
 MERGED
 KERNEL void middles(GLOBAL const real *frames, GLOBAL const int *head1, GLOBAL const int *head2,
                     GLOBAL const real *shape1, GLOBAL const real *shape2,
@@ -51,8 +52,8 @@ KERNEL void middles(GLOBAL const real *frames, GLOBAL const int *head1, GLOBAL c
   }
 }
 
-// The adjoint of middles: bars (poses, 2) are the cotangents of what it writes. It leaves one block
-// of wrenches, and sites of both fields, where there are any.
+// The adjoint of middles. bars (poses, 2) are the cotangents of its results. It writes one block of
+// wrenches, and sites of both fields if there are any.
 ADJOINT_KERNEL void middles_adjoint(GLOBAL const real *frames, GLOBAL const int *head1,
                                     GLOBAL const int *head2, GLOBAL const real *shape1,
                                     GLOBAL const real *shape2, GLOBAL const pair_head *pair,
@@ -77,7 +78,8 @@ ADJOINT_KERNEL void middles_adjoint(GLOBAL const real *frames, GLOBAL const int 
     FN(jet) jet;
     FN(body_jet)(OF_BODY(!side, head1, head2), OF_BODY(!side, shape1, shape2), &pair->c, x,
                  JET_GRADIENT, REAL_BIG, &jet);
-    // All lanes hold the same pose, and blocks are added up over lanes.
+    // All lanes have the same pose, and blocks are summed over lanes. Only one lane may therefore
+    // count.
     const ilane counts = (lane_iota() == lane_lit(R(0.0))) &
                          (n_value(jet.phi) >= lane_lit(middle[MIDDLE_LEAST]));
     num bar = n_select(counts, load_one(NUMS(bars, pose, 2) + side, 2), n_lit(R(0.0)));

@@ -1,10 +1,10 @@
-// Derivatives by both bodies' poses, by way of the motions of body 2 in body 1's frame. There are
-// six of these (MOTIONS), where poses have twelve numbers or fourteen: what moves both bodies alike
-// moves contacts as rigid bodies do. All is done on plain wide numbers.
+// Derivatives by both bodies' poses, computed through the motions of body 2 in body 1's frame.
+// There are six motions (MOTIONS), whereas poses have twelve or fourteen numbers: a common motion
+// of both bodies moves contacts rigidly. All computations use plain wide numbers.
 
 typedef struct pose_pair {
   int bad;
-  wide x1[7], x2[7];        // both poses' numbers, those of the identity where one is bad
+  wide x1[7], x2[7];        // both poses' numbers, those of the identity if a pose is bad
   frame_w frame1, to1, to2; // from body 1 to the world, from 2 to 1, from 1 to 2
 } pose_pair;
 
@@ -53,8 +53,8 @@ static void write_plain_frame(GLOBAL real *to, const frame_w *f)
   to[11] = (real)f->t.z;
 }
 
-// Returns the derivative, along motion k, of the frame from body 2 to body 1: e x R of a turn about
-// axis e, e of a shift.
+// Returns the derivative, along motion k, of the frame from body 2 to body 1. It is e x R for a
+// rotation about axis e, and e for a translation.
 static frame_w motion_to1(const frame_w *to1, int k)
 {
   frame_w f;
@@ -69,8 +69,8 @@ static frame_w motion_to1(const frame_w *to1, int k)
   return f;
 }
 
-// Returns the derivative, along motion k, of that frame's inverse: of a turn e x the rows of R' and
-// R'(e x t), of a shift -R'e.
+// Returns the derivative, along motion k, of that frame's inverse. For a rotation it is e x the
+// rows of R' and R'(e x t), for a translation -R'e.
 static frame_w motion_to2(const frame_w *to1, const frame_w *to2, int k)
 {
   frame_w f;
@@ -87,9 +87,9 @@ static frame_w motion_to2(const frame_w *to1, const frame_w *to2, int k)
   return f;
 }
 
-// One work-item makes the frames of one pair of poses as `poses` does, frames (count,
-// FRAME_STRIDE), except that body 1's frame is the world. Tangents are along motions, from number
-// `first` on.
+// One work-item computes the frames of one pair of poses like `poses`, frames (count,
+// FRAME_STRIDE), except that body 1's frame is the world. Tangents are along motions, starting with
+// motion `first`.
 KERNEL void motions(GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int first,
                     int count, GLOBAL real *frames, GLOBAL int *status)
 {
@@ -115,7 +115,7 @@ KERNEL void motions(GLOBAL const real *pose1, GLOBAL const real *pose2, int widt
   status[pose] = p.bad;
 }
 
-// ---- Hessians: of what depends on the motion of body 2 against body 1 alone ----
+// ---- Hessians of results that depend only on the motion of body 2 against body 1 ----
 
 static void write_slopes(GLOBAL real *slopes, int motion, int first, vec v)
 {
@@ -128,7 +128,7 @@ static void write_slopes(GLOBAL real *slopes, int motion, int first, vec v)
 }
 
 #if WITH_ADJOINT // only a kernel may declare local memory
-// One work-group adds up the wrenches of all blocks of one pose, on duals along a motion: slopes
+// One work-group adds up the wrenches of all blocks of one pose, on duals along a motion. slopes
 // (poses, SLOPES_REALS) gets force and moment about body 2's origin, and their derivatives along
 // motion `motion`.
 ADJOINT_KERNEL void wrench_slopes(GLOBAL const real *frames, GLOBAL const real *wrenches,
@@ -148,7 +148,7 @@ ADJOINT_KERNEL void wrench_slopes(GLOBAL const real *frames, GLOBAL const real *
 }
 #endif
 
-// Reads a pose's numbers, as duals along number `along` if that is one of them.
+// Reads a pose's numbers, as duals along number `along` if the pose has that number.
 static void read_moving(GLOBAL const real *pose, int width, int bad, int along, num x[7])
 {
   wide plain[7];
@@ -160,8 +160,9 @@ static void read_moving(GLOBAL const real *pose, int width, int bad, int along, 
   (void)along;
 }
 
-// Writes the motion that the tangent of a frame from body 2 to body 1 is, six numbers: its shift,
-// and the turn that the derivative of its rotation times the rotation's transpose stands for.
+// Writes the motion (six numbers) that the tangent of a frame from body 2 to body 1 represents: its
+// translation, and the rotation that follows from the derivative of its rotation times the
+// rotation's transpose.
 static void motion_of(const FN(frame) *f, wide motion[MOTIONS])
 {
   wide rotation[9], turned[9];
@@ -179,7 +180,7 @@ static void motion_of(const FN(frame) *f, wide motion[MOTIONS])
   }
 }
 
-// Returns force or moment (at `first`) of slopes as duals along a motion.
+// Returns the force or the moment (at `first`) of slopes as duals along a motion.
 static vec wrench_along(GLOBAL const real *slopes, int first, const wide motion[MOTIONS])
 {
   num parts[3];
@@ -202,10 +203,10 @@ static vec turn_local_back(const FN(frame) *f, vec v)
                   n_mad(m[2], v.x, n_mad(m[5], v.y, n_mul(m[8], v.z))));
 }
 
-// One work-item makes one column of one pose's Hessian by the poses' numbers `first` to first +
-// columns - 1, pose 1's before pose 2's: hessian (poses, columns, columns), of slopes (poses,
-// SLOPES_REALS). The one of column 0 also makes the gradients, gradient1 and gradient2 (poses,
-// width). Where second derivatives overflow against each other they count as 0.
+// One work-item computes one column of one pose's Hessian by the poses' numbers `first` to first +
+// columns - 1, pose 1's before pose 2's: hessian (poses, columns, columns), from slopes (poses,
+// SLOPES_REALS). The work-item of column 0 also computes the gradients, gradient1 and gradient2
+// (poses, width). Second derivatives that overflow with opposite signs count as 0.
 ADJOINT_KERNEL void poses_hessian(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                   int first, int columns, GLOBAL const real *slopes,
                                   GLOBAL const int *status, GLOBAL real *gradient1,

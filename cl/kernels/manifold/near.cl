@@ -1,27 +1,26 @@
-// Which contacts of a pose can be active at all. Bounds of distances decide about blocks of
-// vertices before any field is evaluated there; what needs no field (witness points, the nearest
-// edge, gate weights) decides about edge pairs. What is left is listed, one list a pose, so that
-// lanes stay full; listed.cl computes it.
+// Finds which contacts of a pose can be active. Bounds of distances exclude blocks of vertices
+// before any field is evaluated there. Edge pairs are decided by data that needs no field: witness
+// points, the nearest edge and gate weights. The remaining contacts are listed, one list per pose,
+// so that lanes stay full. listed.cl computes them.
 //
-// A list is the number of its entries and then the entries in order.
+// A list holds the number of its entries, followed by the entries in order.
 
-// A distance that is not exact may be the reach itself, and is no less than what near_vertices asks
-// for, which is rounded otherwise: else a vertex far away would be listed, where the field has no
-// normal.
+// A distance that is not exact may equal the reach, and must not be below the threshold of
+// near_vertices, which is rounded differently. Without this margin a far vertex could be listed,
+// where the field has no normal.
 #define NEAR_MORE (R(1.0) + R(16.0) * REAL_EPSILON)
-#define SCORED_BLOCKS 4 // blocks of vertices that a selection of edges is sure to look at; measured
+#define SCORED_BLOCKS 4 // blocks of vertices that every selection of edges examines; measured
 
-// A launch is for both bodies of a pair, as it costs what dozens of blocks do.
+// One launch handles both bodies of a pair, because a launch costs as much as dozens of blocks.
 #define OF_BODY(side, of1, of2) ((side) ? (of2) : (of1))
 
-// Which body's block of LANES elements a work-item has, and where the block begins; -1: it has
-// none.
+// The body and the first element of a work-item's block of LANES elements. `first` is -1 if the
+// work-item has no block.
 typedef struct body_block {
   int side, first;
 } body_block;
 
-// The first `blocks1` work-items have body 1's blocks, and the `blocks2` behind them those of body
-// 2.
+// The first `blocks1` work-items have body 1's blocks, and the next `blocks2` have body 2's.
 static body_block body_block_of(int item, int blocks1, int blocks2)
 {
   body_block b;
@@ -32,9 +31,10 @@ static body_block body_block_of(int item, int blocks1, int blocks2)
 
 // ---- vertices ----
 
-// One work-item finds, for LANES blocks of vertices of a body in one pose, lower bounds of the
-// distance of the other body (head, shape) over the balls around them: bounds (poses, ball_slots),
-// of balls (VERTEX_BALL_PLANES, ball_slots). A pose that is not finite is far from everything.
+// One work-item handles LANES blocks of a body's vertices in one pose. It finds lower bounds of the
+// distance of the other body (head, shape) over the balls around these blocks: bounds (poses,
+// ball_slots), from balls (VERTEX_BALL_PLANES, ball_slots). A pose that is not finite is far from
+// everything.
 MERGED
 KERNEL void near_bounds(GLOBAL const real *balls1, GLOBAL const real *balls2,
                         GLOBAL const real *frames, GLOBAL const int *head1, GLOBAL const int *head2,
@@ -65,13 +65,13 @@ KERNEL void near_bounds(GLOBAL const real *balls1, GLOBAL const real *balls2,
 }
 
 #if WITH_FORWARD // only a kernel may declare local memory
-// One work-group finds whether an edge of a body may touch in one pose, touch (poses); it is asked
-// of body 1, and then of body 2 where none of body 1 may. An edge may where, at one of its
-// vertices, a bound of the distance over the ball that its points of that end lie in
-// (PAIR_EDGE_PART of the longest edge there) is at most `reach`. Blocks of vertices are passed over
-// whose own bound, that of all their vertices less what the body's longest edge reaches, is beyond
-// block_reach. Inside a primitive's hull there is no bound, and nothing is looked at: the edge may
-// touch.
+// One work-group finds whether any edge may touch in one pose: touch (poses). It tests body 1's
+// edges, and then body 2's if none of body 1's may touch. An edge may touch if, at one of its
+// vertices, a bound of the distance over the ball that contains its points of that end is at most
+// `reach`. The radius of this ball is PAIR_EDGE_PART of the longest edge there. A block of vertices
+// is skipped if its own bound, over all its vertices and less what the body's longest edge reaches,
+// is beyond block_reach. Inside a primitive's hull there is no bound, so the edge may touch and
+// nothing else is examined.
 MERGED
 KERNEL void near_touch(GLOBAL const real *points1, GLOBAL const real *points2,
                        GLOBAL const real *longest1, GLOBAL const real *longest2,
@@ -116,10 +116,10 @@ KERNEL void near_touch(GLOBAL const real *points1, GLOBAL const real *points2,
 }
 #endif
 
-// Returns below which distance a body's field is to be exact where edges matter: PAIR_SCORED beyond
-// where the nearest SCORED_BLOCKS blocks of vertices begin, where those inside count as 0. A body
-// with fewer blocks is exact everywhere. Where every edge is kept none is ranked, PAIR_SCORED is 0,
-// and `reach` suffices.
+// Returns the distance below which a body's field must be exact if edges matter. This is
+// PAIR_SCORED beyond the start of the nearest SCORED_BLOCKS blocks of vertices; blocks inside count
+// as 0. A body with fewer blocks is exact everywhere. If every edge is retained, none is ranked,
+// PAIR_SCORED is 0, and `reach` suffices.
 static real exact_reach(GLOBAL const real *bounds, GLOBAL const pair_head *pair, int side,
                         real reach, int pose)
 {
@@ -143,10 +143,10 @@ static real exact_reach(GLOBAL const real *bounds, GLOBAL const pair_head *pair,
   return real_max(reach, nearest[SCORED_BLOCKS - 1] + scored);
 }
 
-// One work-item decides about one pose: plan (poses, PLAN_INTS), whether edges matter, and reaches
-// (poses, 2), the distances below which either body's field is to be exact. touch is that of
-// near_touch, and `reach` the distance at which a point becomes active. With `given` it is known
-// already whether edges matter, as the caller has named what is asked for.
+// One work-item handles one pose. It writes plan (poses, PLAN_INTS), which states whether edges
+// matter, and reaches (poses, 2), the distances below which each body's field must be exact. touch
+// is the result of near_touch, and `reach` the distance at which a point becomes active. With
+// `given`, the plan already states whether edges matter, as the caller has named the contacts.
 MERGED
 KERNEL void near_plan(GLOBAL const real *bounds1, GLOBAL const real *bounds2,
                       GLOBAL const int *touch, real reach, int given, int count,
@@ -165,14 +165,15 @@ KERNEL void near_plan(GLOBAL const real *bounds1, GLOBAL const real *bounds2,
   row[PLAN_MORE] = 0;
   row[PLAN_MORE + 1] = 0;
   GLOBAL real *to = ROW(reaches, pose, 2);
-  for (int side = 0; side < 2; ++side) { // a vertex's ball reaches out by its radius
+  for (int side = 0; side < 2; ++side) { // a vertex's ball extends by its radius
     const real own = (reach + pair->reals[PAIR_ROUND + side]) * NEAR_MORE;
     to[side] = touches ? exact_reach(OF_BODY(side, bounds1, bounds2), pair, side, own, pose) : own;
   }
 }
 
 // One work-item finds the distances at a block of a body's vertices in one pose, out (poses,
-// padded): exact below the pose's reach, above it a lower bound that is not below the reach.
+// padded). A distance is exact below the pose's reach. Above, it is a lower bound that is at least
+// the reach.
 MERGED
 KERNEL void near_field(GLOBAL const real *points1, GLOBAL const real *points2,
                        GLOBAL const real *bounds1, GLOBAL const real *bounds2,
@@ -202,8 +203,8 @@ KERNEL void near_field(GLOBAL const real *points1, GLOBAL const real *points2,
   store(to, padded, steady(distance_within(head, shape, &pair->c, x, reach), COTANGENT_LIMIT));
 }
 
-// Returns, as bits, the lanes of the block from `first` on whose distance less its radius is below
-// `reach`. radii may be 0: none has one.
+// Returns, as bits, the lanes of the block starting at `first` whose distance less its radius is
+// below `reach`. If radii is 0, all radii are zero.
 static unsigned int near_bits(GLOBAL const real *phi, GLOBAL const real *radii, int first,
                               int count, real reach)
 {
@@ -214,9 +215,9 @@ static unsigned int near_bits(GLOBAL const real *phi, GLOBAL const real *radii, 
 
 #if WITH_FORWARD
 // One work-group lists the vertices of one pose whose distance is below `reach`, by their places
-// among the sorted ones, in list (poses, padded + 1). at (poses, padded) says where in the list
-// each vertex of the mesh is, or -1. Groups take turns between the `sides` bodies from `side_first`
-// on.
+// among the sorted ones, in list (poses, padded + 1). at (poses, padded) is the position of each
+// mesh vertex in the list, or -1. Groups alternate between `sides` bodies, starting with
+// `side_first`.
 MERGED
 KERNEL void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, real reach,
                           GLOBAL const int *order1, GLOBAL const int *order2,
@@ -227,8 +228,8 @@ KERNEL void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, 
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0) / sides, side = side_first + (int)get_group_id(0) % sides;
   const int padded = pair->n.elements[VERTICES_OF(side)].padded;
-  const int count = pair->n.elements[VERTICES_OF(side)].kept; // others, of a part of a body, are
-                                                              // ends of edges alone
+  // The other vertices of a partial body are only ends of edges.
+  const int count = pair->n.elements[VERTICES_OF(side)].kept;
   const int item = (int)get_local_id(0);
   GLOBAL const int *order = OF_BODY(side, order1, order2);
   GLOBAL const real *all_radii = OF_BODY(side, radii1, radii2);

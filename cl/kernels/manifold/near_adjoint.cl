@@ -1,5 +1,5 @@
-// The adjoints of near_pairs.cl and near_edges.cl: of the factors and witness points of listed
-// pairs, and of the selection of edges. listed_adjoint.cl says where cotangents are.
+// The adjoints of near_pairs.cl and near_edges.cl: for the factors and witness points of listed
+// pairs, and for the selection of edges. listed_adjoint.cl states the layout of cotangents.
 
 // The adjoint of the softmax over a row or a column of pairs. Exponentials e are relative to the
 // least dbar of an edge whose weight w is not 0, and u = e / sum of w e.
@@ -8,8 +8,8 @@
 // cotangent's share b = bar con own w has the mean m = sum g b, and the softmax gives g (m - b) /
 // neighbour to dbar and u (b - m) to w.
 
-// Of row k it writes the planes of dbar and con, leaves what the other body's weights get in plane
-// PAIR_BAR_WEIGHTS, and returns what the row's own weight gets.
+// For row k it writes the planes of dbar and con, and stores the other body's weight cotangents in
+// plane PAIR_BAR_WEIGHTS. It returns the cotangent of the row's own weight.
 static num row_factors_adjoint(GLOBAL const real *row, int stride, int plane, int k,
                                const kept_edges *own, const kept_edges *others,
                                GLOBAL const coefficients *c, GLOBAL real *bars, int bar_stride)
@@ -71,9 +71,9 @@ static num row_factors_adjoint(GLOBAL const real *row, int stride, int plane, in
   return all_lanes(weight_bar);
 }
 
-// Of the columns from l on it does the same from the other side, and adds to the planes of dbar and
-// con. What body 1's weights get goes to plane PAIR_BAR_WEIGHTS + 1, and what body 2's own weights
-// get is returned, with what the rows have left for them.
+// Does the same for the columns starting at l, and adds to the planes of dbar and con. The
+// cotangents of body 1's weights are stored in plane PAIR_BAR_WEIGHTS + 1. It returns the
+// cotangents of body 2's own weights, including the rows' contributions.
 static num column_factors_adjoint(GLOBAL const real *row, int stride, int plane, int l,
                                   const kept_edges *own, const kept_edges *others,
                                   GLOBAL const coefficients *c, GLOBAL real *bars, int bar_stride)
@@ -132,7 +132,7 @@ static num column_factors_adjoint(GLOBAL const real *row, int stride, int plane,
   return weight_bar;
 }
 
-// Returns what the columns have left for row k's weight.
+// Returns the columns' contributions to the cotangent of row k's weight.
 static num row_weights_bar(GLOBAL const real *bars, int bar_stride, int plane, int k, int count)
 {
   num sum = n_lit(R(0.0));
@@ -143,7 +143,7 @@ static num row_weights_bar(GLOBAL const real *bars, int bar_stride, int plane, i
   return all_lanes(sum);
 }
 
-// Goes from the cotangents of both factors to those of dbar and con, in bars, and of the gate
+// Takes the cotangents of both factors to those of dbar and con, in bars, and to those of the gate
 // weights, bar1 and bar2 of a pose.
 static void shares_adjoint(GLOBAL const real *row, GLOBAL const pair_head *pair,
                            const kept_edges *edges1, const kept_edges *edges2, GLOBAL real *bars,
@@ -174,8 +174,8 @@ static void shares_adjoint(GLOBAL const real *row, GLOBAL const pair_head *pair,
   }
 }
 
-// Goes from the cotangents of a block's witness points, dbar and con to the wrench that moves its
-// edges of body 2; row and bars are those of a pose.
+// Takes the cotangents of a block's witness points, dbar and con to the wrench that moves its edges
+// of body 2; row and bars are those of a pose.
 static void witness_block_adjoint(GLOBAL const real *row, GLOBAL const pair_head *pair,
                                   const edge_ends *at, GLOBAL const real *bars, int first,
                                   wrench *relative)
@@ -202,7 +202,7 @@ static void witness_block_adjoint(GLOBAL const real *row, GLOBAL const pair_head
   }
 }
 
-// The adjoint of near_pairs, from what listed_pairs_adjoint leaves: to wrenches of what moves the
+// The adjoint of near_pairs, from the results of listed_pairs_adjoint: to wrenches that move the
 // edges' ends, and to the gate weights, weights_bar1 and weights_bar2 of whole blocks.
 MERGED
 ADJOINT_KERNEL void near_pairs_adjoint(GLOBAL const real *ends1, GLOBAL const real *weights1,
@@ -232,9 +232,9 @@ ADJOINT_KERNEL void near_pairs_adjoint(GLOBAL const real *ends1, GLOBAL const re
 }
 
 #if WITH_ADJOINT // only a kernel may declare local memory
-// The adjoint of a body's gated selection: from the cotangents of the weights to those of the
-// ranked scores, and from these to the distances at the ends of the kept edges and of the one
-// behind them, in the other body's field (head, shape).
+// The adjoint of a body's gated selection. It takes the cotangents of the weights to those of the
+// ranked scores, and these to the distances at the ends of the retained edges and of the first edge
+// that is not retained, in the other body's field (head, shape).
 MERGED
 ADJOINT_KERNEL void near_select_adjoint(GLOBAL const int *index, GLOBAL const real *top,
                                         GLOBAL const real *source, GLOBAL const real *weights_bar,
@@ -250,7 +250,8 @@ ADJOINT_KERNEL void near_select_adjoint(GLOBAL const int *index, GLOBAL const re
   GLOBAL const pair_elements *e = &pair->n.elements[EDGES_OF(side)];
   const int kept = e->kept, padded = e->padded;
   wrench relative = no_wrench();
-  // Where all are kept weights are 1, and nothing depends on them; no return: see KERNEL.
+  // If all edges are retained, the weights are 1, and nothing depends on them; no return: see
+  // KERNEL.
   const int any = ROW(list, pose, pair->n.near_plane + 1)[0] && kept < e->count;
   GLOBAL const int *found = ROW(index, pose, kept + 1);
   GLOBAL real *ranked = NUMS(ranked_bar, pose, kept + 1);

@@ -1,18 +1,17 @@
-// The selection of edges in a pose whose vertices are bounded: scores are exact as far as they
-// decide.
+// The selection of edges in a pose whose vertices are bounded. Scores are exact as far as they
+// decide the selection.
 
 // A body's edges in a pose: distances at its vertices, exact below `reach`; bounds of their blocks;
-// and scores, of which those with an end that is not exact are upper bounds.
+// and scores. The score of an edge with an inexact end is an upper bound.
 typedef struct near_edges {
   GLOBAL const real *phi;
   GLOBAL real *bounds, *scores;
-  GLOBAL const int *ends; // two planes: where the ends lie among the vertices
+  GLOBAL const int *ends; // two planes: places of the ends among the vertices
   int plane, field_padded, padded, count;
   real reach;
 } near_edges;
 
-// Returns a body's edges. Without `any` there are no blocks of scores, so that nothing is looked
-// at.
+// Returns a body's edges. Without `any` there are no blocks of scores, so that nothing is examined.
 static near_edges near_edges_of(GLOBAL const pair_sizes *n, int side, int any,
                                 GLOBAL const real *phi, GLOBAL real *bounds, GLOBAL real *scores,
                                 GLOBAL const int *ends, real reach, int pose)
@@ -56,8 +55,8 @@ static int exact_edge(const near_edges *e, int edge)
   return exact_end(e, edge, 0) && exact_end(e, edge, 1);
 }
 
-// Writes the ends and weights of the edges of a pose that a selection keeps, of what it has ranked;
-// `source` are the ends of all.
+// Writes the ends and weights of the edges of a pose that a selection retains, from its ranking;
+// `source` has the ends of all edges.
 static void keep_edges(GLOBAL const int *index, GLOBAL const real *top, GLOBAL const real *source,
                        GLOBAL const pair_head *pair, int side, GLOBAL real *ends,
                        GLOBAL real *weights, int pose, int item)
@@ -70,11 +69,11 @@ static void keep_edges(GLOBAL const int *index, GLOBAL const real *top, GLOBAL c
 }
 
 #if WITH_FORWARD
-// One work-group finds the kept + 1 edges of the largest scores of one pose, and what `gate` gives
-// for them. An edge on the way that is not exact asks for its ends' distances, by a bound of
-// -REAL_BIG of their blocks. Where there was one near_again follows, for which all is exact that
-// can count: the bound of any other edge is not above the score of the last one found here. Where
-// that takes too many steps, all of the body is asked for.
+// One work-group finds the kept + 1 edges with the largest scores of one pose, and the results of
+// `gate` for them. If an inexact edge is found on the way, its ends' distances are requested by
+// setting the bound of their blocks to -REAL_BIG. near_again then follows, with exact values for
+// every edge that can count: the bound of any other edge does not exceed the score of the last edge
+// found here. If this takes too many steps, all of the body is requested.
 MERGED
 KERNEL void near_select(GLOBAL real *scores, GLOBAL const real *field, GLOBAL real *bounds,
                         GLOBAL const real *reaches, GLOBAL const int *ends,
@@ -119,8 +118,8 @@ KERNEL void near_select(GLOBAL real *scores, GLOBAL const real *field, GLOBAL re
   }
 }
 
-// Where near_select has asked for more in one pose, one work-group computes the distances of those
-// blocks, and selects again.
+// If near_select has requested more in one pose, one work-group computes the distances of those
+// blocks and selects again.
 MERGED
 KERNEL void near_again(GLOBAL const real *points, GLOBAL real *scores, GLOBAL real *field,
                        GLOBAL real *bounds, GLOBAL const int *ends, GLOBAL const real *source,

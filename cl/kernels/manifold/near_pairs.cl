@@ -1,7 +1,8 @@
-// Pairs of kept edges that can be active: their witness points, and lists of them.
+// Pairs of retained edges that can be active: their witness points, and lists of them.
 
-// Lists the pairs of a pose of which one of two planes reaches `cutoff`. `from` are the pairs to
-// look at, in order, or all where it is NULL. All work-items of a group call it.
+// Lists the pairs of a pose for which one of two planes reaches `cutoff`. `from` has the pairs to
+// examine, in order; if it is NULL, all pairs are examined. All work-items of a group call this
+// function.
 static void list_pairs(GLOBAL const real *plane1, GLOBAL const real *plane2, int pairs,
                        GLOBAL const int *from, real cutoff, LOCAL int *part, int item,
                        GLOBAL int *list)
@@ -27,13 +28,13 @@ static void list_pairs(GLOBAL const real *plane1, GLOBAL const real *plane2, int
   }
 }
 
-// The kept edges of a pose, with gate weights where `weighted`.
+// The retained edges of a pose, with gate weights if `weighted`.
 typedef struct kept_edges {
   GLOBAL const real *weights;
   int kept, padded, weighted;
 } kept_edges;
 
-// Returns a body's kept edges, none without `any`.
+// Returns a body's retained edges, or none without `any`.
 static kept_edges kept_edges_of(GLOBAL const pair_sizes *n, int side, int any,
                                 GLOBAL const real *weights, int pose)
 {
@@ -51,15 +52,15 @@ static num kept_weight(const kept_edges *e, int i)
   return e->weighted ? load_one(e->weights + i, e->padded) : n_lit(R(1.0));
 }
 
-// Returns the weights of the edges from `first` on, a multiple of LANES.
+// Returns the weights of the edges starting at `first`, a multiple of LANES.
 static num kept_weights(const kept_edges *e, int first)
 {
   return e->weighted ? load(e->weights + first, e->padded) : n_lit(R(1.0));
 }
 
-// Fills the factors of a row of pairs, of edge k of body 1 with all of body 2: con, times the
-// softmax over the row, times both gate weights. The planes begin at `row`; lanes past its end hold
-// what follows, or anything.
+// Fills the factors of a row of pairs, edge k of body 1 with all edges of body 2: con, times the
+// softmax over the row, times both gate weights. The planes begin at `row`; lanes past its end have
+// the following values or arbitrary values.
 static void row_factors(GLOBAL real *row, int stride, int plane, int k, const kept_edges *own,
                         const kept_edges *others, GLOBAL const coefficients *c)
 {
@@ -94,7 +95,8 @@ static void row_factors(GLOBAL real *row, int stride, int plane, int k, const ke
   }
 }
 
-// Does the same for the columns from l on, those edges of body 2, each with all of body 1.
+// Does the same for the columns starting at l: these edges of body 2, each with all edges of body
+// 1.
 static void column_factors(GLOBAL real *row, int stride, int plane, int l, const kept_edges *own,
                            const kept_edges *others, GLOBAL const coefficients *c)
 {
@@ -125,8 +127,8 @@ static void column_factors(GLOBAL real *row, int stride, int plane, int l, const
   }
 }
 
-// Writes the ends of body 2's kept edges, a pose's row, in body 1's frame: ENDS_PLANES planes of
-// `plane`.
+// Writes the ends of body 2's retained edges, a pose's row, in body 1's frame: ENDS_PLANES planes
+// of `plane`.
 static void place_ends(GLOBAL const real *ends, GLOBAL const pair_elements *e,
                        GLOBAL const real *frame, GLOBAL real *to, int to_stride, int item)
 {
@@ -140,15 +142,15 @@ static void place_ends(GLOBAL const real *ends, GLOBAL const pair_elements *e,
   }
 }
 
-// Reads numbers of edges for a block of pairs: lanes in `before` get those of edge k, the others
+// Reads numbers of edges for a block of pairs. Lanes in `before` get those of edge k, the others
 // those of edge `next`.
 static num by_row(GLOBAL const real *p, int stride, int k, int next, ilane before)
 {
   return n_select(before, load_one(p + k, stride), load_one(p + next, stride));
 }
 
-// Does the same where edges run on, from l to the last of `kept` and from 0 again. Lanes past the
-// end read what lies around a plane, and are not taken.
+// Does the same for edges that run from l to the last of `kept` and then from 0 again. Lanes past
+// the end read numbers around a plane; their results are not used.
 static num by_column(GLOBAL const real *p, int stride, int l, int kept, ilane before)
 {
 #if LANES == 1
@@ -160,8 +162,9 @@ static num by_column(GLOBAL const real *p, int stride, int l, int kept, ilane be
 #endif
 }
 
-// Reads the ends of a block of pairs: ends1 is a pose's row, and placed that of place_ends. Where
-// rows are at least as long as a block at most one ends within it; else each lane is gathered.
+// Reads the ends of a block of pairs: ends1 is a pose's row, and placed is written by place_ends.
+// If rows are at least as long as a block, at most one row ends within a block. Otherwise each lane
+// is gathered.
 static edge_ends near_ends(GLOBAL const real *ends1, GLOBAL const real *placed,
                            GLOBAL const pair_sizes *n, int block)
 {
@@ -207,11 +210,11 @@ static edge_ends near_ends(GLOBAL const real *ends1, GLOBAL const real *placed,
 }
 
 #if WITH_FORWARD
-// One work-group makes everything of the edge pairs of one pose that needs no field: witness
-// points, and the factors of both activities, con times the nearest edge's softmax times both gate
-// weights. It lists the pairs whose factor reaches `cutoff`. pairs has rows of near_stride numbers,
-// NEAR_PLANES planes of near_plane and then body 2's ends; a plane holds LANES numbers more than
-// there are pairs.
+// One work-group computes the results of one pose's edge pairs that need no field: witness points,
+// and the factors of both activities, which are con times the nearest edge's softmax times both
+// gate weights. It lists the pairs whose factor reaches `cutoff`. pairs has rows of near_stride
+// numbers: NEAR_PLANES planes of near_plane, followed by body 2's ends. A plane has LANES numbers
+// more than there are pairs.
 MERGED
 KERNEL void near_pairs(GLOBAL const real *ends1, GLOBAL const real *ends2,
                        GLOBAL const real *weights1, GLOBAL const real *weights2,
@@ -263,7 +266,7 @@ KERNEL void near_pairs(GLOBAL const real *ends1, GLOBAL const real *ends2,
 #endif
 
 // Returns the points of body `side` of a block of listed pairs, in the frame of body `in`, whose
-// field is asked for.
+// field is evaluated.
 static vec listed_points(GLOBAL const real *row, GLOBAL const pair_sizes *n, int side, int in,
                          GLOBAL const int *at, int first, int count, GLOBAL const real *frames,
                          int pose)
@@ -274,8 +277,8 @@ static vec listed_points(GLOBAL const real *row, GLOBAL const pair_sizes *n, int
   return FN(limit3)(x, R(2.0) * SEPARATION_LIMIT);
 }
 
-// One work-item finds the opposing body's (head, shape) distance at the points of a body of a
-// block of one pose's listed pairs, exact below `reach`: a plane of pairs, by pair. Either body has
+// One work-item finds the opposing body's (head, shape) distance at the points of a body of a block
+// of one pose's listed pairs, exact below `reach`: a plane of pairs, by pair. Each body has
 // `blocks` blocks.
 MERGED
 KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach,
@@ -301,9 +304,9 @@ KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach
 }
 
 #if WITH_FORWARD
-// One work-group lists, of one pose's listed pairs, those whose activity can reach `cutoff` now
-// that the opposing distances are known. The clash of normals, which only lessens it, is not looked
-// at.
+// One work-group lists those of one pose's listed pairs whose activity can reach `cutoff`, now that
+// the opposing distances are known. The clash of normals is ignored, because it only reduces the
+// activity.
 MERGED
 KERNEL void near_active(GLOBAL real *pairs, GLOBAL const int *list, real cutoff,
                         GLOBAL const pair_head *pair, GLOBAL int *out)

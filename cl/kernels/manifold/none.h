@@ -1,4 +1,4 @@
-// What stands where there is nothing.
+// Empty values.
 #ifndef KERNELS_MANIFOLD_NONE_H
 #define KERNELS_MANIFOLD_NONE_H
 

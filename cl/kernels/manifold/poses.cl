@@ -1,9 +1,9 @@
-// From poses of a chunk to frames and statuses, and from wrenches of a chunk to gradients by the
-// poses' numbers; docs/dev/spec.md, section 3. These kernels compute in wide numbers.
+// Conversion of a chunk's poses to frames and statuses, and of a chunk's wrenches to gradients by
+// the poses' numbers (docs/dev/spec.md, section 3). These kernels compute in wide numbers.
 //
-// A width of 6 is that of a twist, and 7 that of a position and a quaternion, w first. A pose that
-// is not finite (status 1) or has no quaternion (status 2) is replaced by the identity, and poisons
-// its own outputs with NaN.
+// A pose of width 6 is a twist. A pose of width 7 is a position and a quaternion, w first. A pose
+// that is not finite (status 1) or has no quaternion (status 2) is replaced by the identity, and
+// its outputs are NaN.
 
 #define POSE_NOT_FINITE 1
 #define POSE_NO_QUATERNION 2
@@ -18,8 +18,8 @@ static int pose_status(GLOBAL const real *pose, int width)
   return !finite ? POSE_NOT_FINITE : width == 7 && hollow ? POSE_NO_QUATERNION : 0;
 }
 
-// Reads the numbers of a pose, with their tangents where numbers are duals; the identity where the
-// pose is not good.
+// Reads the numbers of a pose, with their tangents if numbers are duals. If the pose is bad,
+// returns the identity.
 static void read_pose(GLOBAL const real *pose, GLOBAL const real *tangent, int width, int good,
                       num x[7])
 {
@@ -33,7 +33,7 @@ static void read_pose(GLOBAL const real *pose, GLOBAL const real *tangent, int w
   }
 }
 
-// Says whether both poses' tangents are finite: there is no derivative along NaN.
+// Returns whether both poses' tangents are finite: there is no derivative along NaN.
 static int tangents_finite(GLOBAL const real *tangent1, GLOBAL const real *tangent2, int width)
 {
   int finite = 1;
@@ -52,8 +52,8 @@ static void write_number(GLOBAL real *to, int stride, num x)
   }
 }
 
-// Writes a number of a frame. A derivative beyond the bodies' greatest separation stops there, as
-// the separation does.
+// Writes a number of a frame. A derivative is limited to the bodies' greatest separation, like the
+// separation itself.
 static void write_moving(GLOBAL real *to, num x)
 {
   to[0] = (real)n_value(x);
@@ -74,9 +74,9 @@ static void write_frame(GLOBAL real *to, const FN(frame) *f)
   write_moving(to + 11, f->t.z);
 }
 
-// One work-item makes the frames of one pair of poses: of pose1 and pose2 (count, width) frames
-// (count, FRAME_STRIDE) and status (count). tangent1 and tangent2 (count, TANGENTS, width) are read
-// where numbers are duals.
+// One work-item computes the frames of one pair of poses: from pose1 and pose2 (count, width) it
+// writes frames (count, FRAME_STRIDE) and status (count). tangent1 and tangent2 (count, TANGENTS,
+// width) are read if numbers are duals.
 MERGED
 KERNEL void poses(GLOBAL const real *pose1, GLOBAL const real *pose2, GLOBAL const real *tangent1,
                   GLOBAL const real *tangent2, int width, int count, GLOBAL real *frames,
@@ -125,7 +125,7 @@ static vec read3(GLOBAL const real *from, int stride)
                   read_number(from + 2, stride));
 }
 
-// Returns x as a real that is finite whatever the pose, or NaN where it is not good.
+// Returns x as a finite real, or NaN if the pose is bad.
 static real gradient_part(wide x, int good)
 {
   const wide most = REAL_MOST;
@@ -139,8 +139,8 @@ static void write_gradient(GLOBAL real *to, int stride, num x, GLOBAL const real
   }
 }
 
-// Writes the gradient by a pose's numbers, given the wrench that belongs to moving the body in its
-// own frame.
+// Writes the gradient by a pose's numbers, given the wrench for motions of the body in its own
+// frame.
 static void pose_gradient(const num x[7], int width, vec force, vec moment,
                           GLOBAL const real *poison, GLOBAL real *gradient)
 {
@@ -178,9 +178,9 @@ static void sum_three(LOCAL wide *part, num x[GROUP_AT_ONCE], int item)
 }
 #endif
 
-// Adds up the wrenches of all blocks of a pose: sum gets relative force and moment, then carried
-// ones. Each work-item adds up every WG-th block in order, and the group these sums. part is
-// (GROUP_AT_ONCE, WG).
+// Adds up the wrenches of all blocks of a pose: sum gets relative force and moment, then the
+// carried ones. Each work-item adds up every WG-th block in order, and the group adds up these
+// sums. part is (GROUP_AT_ONCE, WG).
 static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, LOCAL wide *part, int item,
                          vec sum[4])
 {
@@ -213,10 +213,10 @@ static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, LOCAL wide 
 }
 
 #if WITH_ADJOINT // only a kernel may declare local memory
-// One work-group makes the gradients of one pair of poses, gradient1 and gradient2 (count, width),
-// of the wrenches of all its blocks, wrenches (count, wrench_blocks, WRENCH_REALS): W of body 2
-// against body 1 and Z of both, both in body 1's frame. Body 1 moved in its own frame feels Z - W;
-// body 2, in its own, feels W about its origin.
+// One work-group computes the gradients of one pair of poses, gradient1 and gradient2 (count,
+// width), from the wrenches of all its blocks, wrenches (count, wrench_blocks, WRENCH_REALS): W of
+// body 2 against body 1 and Z of both, in body 1's frame. Moving body 1 in its own frame gives Z -
+// W. Moving body 2 in its own frame gives W about its origin.
 MERGED
 ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2,
                                   GLOBAL const real *tangent1, GLOBAL const real *tangent2,

@@ -1,9 +1,9 @@
-// The cotangents of distances, activities and weights that the reverse pass of a reduction starts
-// from.
+// The cotangents of distances, activities and weights with which the reverse pass of a reduction
+// starts.
 
-// Returns how many contacts, from the first on, count for distances whatever their normals are:
-// with cones those of all vertices, since a point in the other body is no deeper in it than the
-// bodies are.
+// Returns how many contacts, starting with the first, count for distances regardless of their
+// normals. With cones these are all vertices: a point in the other body is not deeper in it than
+// the bodies are.
 static int whole_vertices(GLOBAL const pair_head *pair)
 {
   GLOBAL const pair_elements *e = pair->n.elements;
@@ -11,8 +11,9 @@ static int whole_vertices(GLOBAL const pair_head *pair)
   return pair->c.cones > R(0.0) && !gated ? e[EDGES_OF(0)].contact : 0;
 }
 
-// Returns which share of the depth of contact i, which is an edge's, surely is depth of the bodies,
-// whatever its weight: the depth was divided by the field's slope. 0: none.
+// Returns the share of the depth of contact i, an edge contact, that is certainly depth of the
+// bodies regardless of its weight, because the depth was divided by the field's slope. 0 means
+// none.
 static real edge_share(GLOBAL const pair_head *pair, int i)
 {
   const int side = i >= pair->n.elements[EDGES_OF(1)].contact;
@@ -21,8 +22,8 @@ static real edge_share(GLOBAL const pair_head *pair, int i)
            : R(0.0);
 }
 
-// Returns what contact i says of how far apart the bodies are. With cones a point that lies in the
-// other body counts whatever its normal: the first `whole` contacts as they are, others by their
+// Returns the distance between the bodies that contact i implies. With cones a point in the other
+// body counts regardless of its normal: the first `whole` contacts count fully, others by their
 // share.
 static real said_distance(GLOBAL const pair_head *pair, int i, int whole, real d, real weight)
 {
@@ -89,14 +90,14 @@ ADJOINT_KERNEL void soft_minimum_cotangents(GLOBAL const real *d, GLOBAL const p
   }
 }
 
-// Writes the cotangent of what middle.cl found of a body in one pose.
+// Writes the cotangent of one body's result of middle.cl in one pose.
 static void store_middle(GLOBAL real *bars, int pose, int side, num bar)
 {
   store_row(NUMS(bars, pose, 2) + side, 2, NO_ORDER, 0, 0, 1, bar);
 }
 
-// One work-group writes the cotangents of the distance of one pose (docs/dev/spec.md, section 7):
-// for the first of the middles and contacts that have it what it changes by with theirs, else 0.
+// One work-group writes the cotangents of the distance of one pose (docs/dev/spec.md, section 7).
+// The first middle or contact that attains the distance gets its derivative, all others get 0.
 // Middles and their cotangents are (poses, 2).
 ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight,
                                         GLOBAL const real *middles, GLOBAL const pair_head *pair,
@@ -137,7 +138,8 @@ ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real 
   }
 }
 
-// d - T log weight of a block of contacts, their weights, and a mask of those that have one.
+// d - T log weight of a block of contacts, their weights, and a mask of the contacts whose weight
+// is positive.
 typedef struct weighed_block {
   num at, weight;
   ilane there;
@@ -186,7 +188,7 @@ ADJOINT_KERNEL void soft_distance_cotangents(GLOBAL const real *d, GLOBAL const 
     sum[0] = n_add(sum[0], n_select(b.there, e, zero));
   }
   num of_middle[2];
-  for (int side = 0; side < 2; ++side) { // one lane of one item adds it
+  for (int side = 0; side < 2; ++side) { // one lane of one work-item adds it
     of_middle[side] = n_exp2(n_scale(n_sub(n_lit(least), load_one(middle + side, 2)), rate));
     const ilane once = lane_iota() + (real)item == lane_lit(R(0.0));
     sum[0] = n_add(sum[0], n_select(once, of_middle[side], zero));

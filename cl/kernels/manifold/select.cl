@@ -1,10 +1,10 @@
 // The selection of vertices and edges by their scores, soft or gated: top-K of docs/dev/spec.md,
-// section 1. Behind each kernel stands its adjoint.
+// section 1. Each kernel is followed by its adjoint.
 
 // One work-item writes the score of one vertex in one pose, its radius - phi, to scores (poses,
-// padded); padding gets SCORE_NONE, and so do vertices that are only ends of edges. radii has the
-// vertices' radii as they are sorted and then in the mesh's order, where one has any. rank says
-// where a vertex of the mesh lies in `field`, whose vertices are sorted in space.
+// padded). Padding and vertices that are only ends of edges get SCORE_NONE. radii has the vertices'
+// radii in sorted order and then in the mesh's order, if any vertex has a radius. rank gives the
+// place of a mesh vertex in `field`, whose vertices are sorted in space.
 KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL const int *rank,
                           GLOBAL const real *radii, GLOBAL const pair_head *pair, int side,
                           GLOBAL real *scores)
@@ -28,9 +28,9 @@ KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL con
   }
 }
 
-// Writes the scores of a block of edges, minus the mean phi of their ends, and where `more` is
-// there what it has for each edge. `edges` says where the ends lie in phi, two planes of `padded`;
-// phi and scores are rows of a pose.
+// Writes the scores of a block of edges, which are minus the mean phi of their ends, plus the
+// values of `more` if it exists. `edges` has the places of the ends in phi, in two planes of
+// `padded`; phi and scores are rows of a pose.
 static void score_edges(GLOBAL const real *phi, int field_stride, GLOBAL const int *edges,
                         int padded, int count, int first, GLOBAL const real *more, int more_stride,
                         GLOBAL real *scores)
@@ -49,7 +49,7 @@ static void score_edges(GLOBAL const real *phi, int field_stride, GLOBAL const i
 }
 
 // One work-item writes the scores of a block of edges in one pose, to scores (poses, padded). rails
-// has the edges as contacts in fields, where they are that.
+// has the edges as contacts in fields, if they are such contacts.
 KERNEL void edge_scores(GLOBAL const real *field, int field_stride, GLOBAL const int *edges,
                         GLOBAL const real *rails, GLOBAL const pair_head *pair, int side,
                         GLOBAL real *scores)
@@ -68,12 +68,13 @@ KERNEL void edge_scores(GLOBAL const real *field, int field_stride, GLOBAL const
   }
 }
 
-// ---- the largest scores, one after the other ----
+// ---- the largest scores in sequence ----
 //
-// A row of scores is dealt out to BUCKETS buckets, element i to bucket i % BUCKETS. Of each bucket
-// the first element behind the last one found, by score and then by index, is kept in local memory.
-// A step looks at these, and again at the elements of one bucket alone, or of it and its LANES
-// neighbours. This needs no copy of the scores, and gives one order whatever the group's size.
+// A row of scores is distributed over BUCKETS buckets, element i to bucket i % BUCKETS. For each
+// bucket, the first element after the last one found, ordered by score and then by index, is held
+// in local memory. A step examines these elements, and then rescans only the elements of one
+// bucket, or of that bucket and its LANES neighbours. This needs no copy of the scores, and gives
+// the same order for every group size.
 #define BUCKET_BLOCKS (LANES > 8 ? 8 : 64 / LANES)
 #define BUCKETS (BUCKET_BLOCKS * LANES)
 
@@ -81,16 +82,16 @@ typedef struct top_search {
   GLOBAL const real *row;
   int padded, count, item;
   LOCAL real *score, *at; // (BUCKETS) each bucket's best, its index as a real, exact below 2^24
-  LOCAL real *best_score; // (WG) the best of each work-item's buckets, and its index
+  LOCAL real *best_score; // (WG) the best score of each work-item's buckets, and its index
   LOCAL int *best_index;
 } top_search;
 
 typedef struct ranked_score {
-  real score; // SCORE_NONE behind the last element, with `count` as index
+  real score; // SCORE_NONE after the last element, with `count` as index
   int index;
 } ranked_score;
 
-// Returns the best of the lanes: the largest score, and of equal ones the least index.
+// Returns the best of the lanes: the largest score, and the least index among equal scores.
 static ranked_score best_lane(lane score, lane at, int count)
 {
   ranked_score r;
@@ -101,7 +102,7 @@ static ranked_score best_lane(lane score, lane at, int count)
   return r;
 }
 
-// Finds the first element behind `last` in each of LANES buckets side by side.
+// Finds the first element after `last` in each of LANES adjacent buckets.
 static void best_behind(const top_search *t, int buckets, ranked_score last, lane *score, lane *at)
 {
   const int blocks = t->padded / LANES;
@@ -164,7 +165,7 @@ static ranked_score top_bucket(const top_search *t)
   return best;
 }
 
-// Takes the largest element that is left out of its bucket, and returns it to all work-items of a
+// Removes the largest remaining element from its bucket, and returns it to all work-items of a
 // group.
 static ranked_score top_next(const top_search *t)
 {
@@ -190,8 +191,8 @@ static ranked_score top_next(const top_search *t)
   const top_search t = {scores,       padded_,   count_,     item_, \
                         bucket_score, bucket_at, best_score, best_index}
 
-// Writes the element that was found as the k-th. Behind the last element none is found; its index
-// is not used, but stays in range.
+// Writes the element that was found as the k-th. After the last element nothing is found; the index
+// is then unused, but stays in range.
 static void write_ranked(GLOBAL const real *row, int padded, int count, int kept, int k,
                          ranked_score found, GLOBAL int *index, GLOBAL real *top)
 {
@@ -204,9 +205,10 @@ static void write_ranked(GLOBAL const real *row, int padded, int count, int kept
 }
 
 #if WITH_FORWARD // only a kernel may declare local memory
-// One work-group finds the kept + 1 largest scores of one pose in descending order, ties by index:
-// of scores (poses, padded) their index and top (poses, kept + 1). The last one, which may be
-// SCORE_NONE, is for the gate. `of` says which elements (VERTICES_OF, EDGES_OF) are ranked.
+// One work-group finds the kept + 1 largest scores of one pose in descending order, ties by index.
+// From scores (poses, padded) it writes their index and top (poses, kept + 1). The last one, which
+// may be SCORE_NONE, is for the gate. `of` selects the elements that are ranked (VERTICES_OF,
+// EDGES_OF).
 KERNEL void top_scores(GLOBAL const real *scores, GLOBAL const pair_head *pair, int of,
                        GLOBAL int *index, GLOBAL real *top)
 {
@@ -227,7 +229,7 @@ KERNEL void top_scores(GLOBAL const real *scores, GLOBAL const pair_head *pair, 
 }
 #endif
 
-// Returns 2^x for x = -sort_log2e |gap|, whose derivative at a gap of 0 counts as 0.
+// Returns 2^x for x = -sort_log2e |gap|. Its derivative at a gap of 0 counts as 0.
 static num sort_weight(num gap, lane x, GLOBAL const coefficients *c)
 {
   const lane weight = lane_exp2(x), none = lane_lit(R(0.0));
@@ -238,8 +240,8 @@ static num sort_weight(num gap, lane x, GLOBAL const coefficients *c)
   return n_with_value(n_times(gap, slope), weight);
 }
 
-// Adds w times a block of a mesh's numbers to a sum. `stride` is that of these (mesh_stride): 0
-// where they are constants.
+// Adds w times a block of a mesh's numbers to a sum. `stride` is the stride of the numbers
+// (mesh_stride), 0 if they are constants.
 static num add_weighed(num sum, num w, GLOBAL const real *p, int stride)
 {
   num r = n_tmad(w, lane_load(p), sum);
@@ -252,10 +254,10 @@ static num add_weighed(num sum, num w, GLOBAL const real *p, int stride)
   return r;
 }
 
-// Makes row k of SoftSort (docs/dev/spec.md, section 1), by one work-group: with the weights
-// softmax_i(-|s_(k) - s_i| / sort) the mean of `columns` source planes goes to out (poses, columns,
-// slots), and one over the sum of the exponentials to sums (poses, slots), for the adjoint. s_(k)
-// is one of the s_i, so that the largest exponent is 0. part_sums is (GROUP_AT_ONCE, WG).
+// One work-group computes row k of SoftSort (docs/dev/spec.md, section 1). The mean of `columns`
+// source planes with the weights softmax_i(-|s_(k) - s_i| / sort) is written to out (poses,
+// columns, slots). One over the sum of the exponentials is written to sums (poses, slots), for the
+// adjoint. s_(k) is one of the s_i, so the largest exponent is 0. part_sums is (GROUP_AT_ONCE, WG).
 #define SORT_SUMS (1 + ENDS_PLANES)
 
 static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top,
@@ -273,7 +275,7 @@ static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top,
   const num zero = n_lit(R(0.0));
   const int run = 32 * LANES * WG;
   num sum[SORT_SUMS] = {zero, zero, zero, zero, zero, zero, zero}; // of weights, then of columns
-  // Sums are made in two levels, so that a thousand terms add up with the rounding of some sixty.
+  // Sums have two levels, so that a thousand terms are added with the rounding of about sixty.
   for (int begin = item * LANES; begin < padded; begin += run) {
     num part[SORT_SUMS] = {zero, zero, zero, zero, zero, zero, zero};
     for (int i = begin; i < MIN_INT(begin + run, padded); i += LANES * WG) {
@@ -330,12 +332,12 @@ KERNEL void softsort_edges(GLOBAL const real *scores, GLOBAL const real *top,
 }
 #endif
 
-// The adjoint of softsort_row, by hand: from `bars`, the cotangents of the means (columns, slots),
-// to those of the scores. One work-item has a block of LANES elements and walks the rows. With W_i
-// a row's weights, c_i = bar . source_i and x_i = -|r - s_i| / sort it is
+// The adjoint of softsort_row, written by hand: from `bars`, the cotangents of the means (columns,
+// slots), to those of the scores. One work-item has a block of LANES elements and loops over the
+// rows. With W_i a row's weights, c_i = bar . source_i and x_i = -|r - s_i| / sort it is
 //   s_bar_i = W_i (c_i - bar . mean) sign(r - s_i) / sort,
-// and minus the sum of these for r = s_(k), whose share of a block goes to parts (poses, kept,
-// blocks).
+// and minus the sum of these for r = s_(k). A block's share of that sum is written to parts (poses,
+// kept, blocks).
 static void softsort_adjoint(GLOBAL const real *scores, GLOBAL const real *top,
                              GLOBAL const real *source, const int columns,
                              GLOBAL const pair_elements *e, GLOBAL const coefficients *c,
@@ -355,7 +357,7 @@ static void softsort_adjoint(GLOBAL const real *scores, GLOBAL const real *top,
   GLOBAL const real *mean_row = NUMS(mean, pose, stride);
   const num s = load(NUMS(scores, pose, padded) + block * LANES, padded);
   const num zero = n_lit(R(0.0));
-  lane from[ENDS_PLANES]; // there are at most so many columns
+  lane from[ENDS_PLANES]; // the largest number of columns
   for (int j = 0; j < columns; ++j) {
     from[j] = lane_load(source + j * padded + block * LANES);
   }
@@ -407,7 +409,7 @@ ADJOINT_KERNEL void softsort_edges_adjoint(GLOBAL const real *scores, GLOBAL con
 }
 
 #if WITH_ADJOINT
-// One work-group adds up the cotangent of one ranked score s_(k) in one pose, of the parts of
+// One work-group adds up the cotangent of one ranked score s_(k) in one pose from the parts of
 // softsort_adjoint: ranked_bar (poses, kept + 1), whose last number is 0.
 ADJOINT_KERNEL void ranked_adjoint(GLOBAL const real *parts, GLOBAL const pair_head *pair, int of,
                                    GLOBAL real *ranked_bar)
@@ -432,8 +434,8 @@ ADJOINT_KERNEL void ranked_adjoint(GLOBAL const real *parts, GLOBAL const pair_h
 }
 #endif
 
-// Returns x of gate k (docs/dev/spec.md, section 1): (s_(k) - s_(K+1)) / sort, at most 1e3, and 1e3
-// where every element is kept.
+// Returns x of gate k (docs/dev/spec.md, section 1): (s_(k) - s_(K+1)) / sort, at most 1e3. It is
+// 1e3 if every element is retained.
 static num gate_gap(GLOBAL const real *top, GLOBAL const pair_elements *e, int k,
                     GLOBAL const coefficients *c)
 {
@@ -467,8 +469,8 @@ static void gate_row(GLOBAL const int *index, GLOBAL const real *top, int row,
   store_first(weights + row, out_padded, steady(n_sub(n_lit(R(1.0)), fall), COTANGENT_LIMIT));
 }
 
-// One work-item writes one kept element of one pose, to out (poses, columns, slots), and its
-// weight, to weights (poses, slots). `of` says which elements are gated.
+// One work-item writes one retained element of one pose to out (poses, columns, slots), and its
+// weight to weights (poses, slots). `of` selects the elements that are gated.
 KERNEL void gate(GLOBAL const int *index, GLOBAL const real *top, GLOBAL const real *source,
                  GLOBAL const pair_head *pair, int of, GLOBAL real *out, GLOBAL real *weights)
 {
@@ -484,8 +486,8 @@ KERNEL void gate(GLOBAL const int *index, GLOBAL const real *top, GLOBAL const r
 }
 
 // The adjoint of gate_row for all rows of a pose, by all work-items of a group: from the cotangents
-// of the weights to those of s_(1) to s_(K+1). The elements are true ones, which do not move. Where
-// `any` is 0 nothing is written.
+// of the weights to those of s_(1) to s_(K+1). The elements are true ones, which do not move. If
+// `any` is 0, nothing is written.
 static void gate_row_adjoint(GLOBAL const real *top, GLOBAL const pair_elements *e,
                              GLOBAL const coefficients *c, GLOBAL const real *bar, GLOBAL real *to,
                              LOCAL real *part, int item, int any)
@@ -524,8 +526,8 @@ ADJOINT_KERNEL void gate_adjoint(GLOBAL const real *top, GLOBAL const pair_head 
 }
 #endif
 
-// One work-item adds the cotangents of ranked scores to those of a block of scores in one pose,
-// which gates leave none of.
+// One work-item adds the cotangents of ranked scores to those of a block of scores in one pose.
+// With gates there are no earlier cotangents of scores.
 ADJOINT_KERNEL void scores_adjoint(GLOBAL const int *index, GLOBAL const real *ranked_bar,
                                    GLOBAL const pair_head *pair, int of, GLOBAL real *scores_bar)
 {
@@ -553,8 +555,8 @@ ADJOINT_KERNEL void scores_adjoint(GLOBAL const int *index, GLOBAL const real *r
   store(row, padded, sum);
 }
 
-// The adjoint of vertex_scores: one work-item has one place of the field in one pose; order gives
-// its vertex of the mesh. It adds to field_bar where `there` is set.
+// The adjoint of vertex_scores. One work-item has one place of the field in one pose; order gives
+// its vertex of the mesh. The result is added to field_bar if `there` is set.
 ADJOINT_KERNEL void vertex_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL const int *order,
                                           GLOBAL const pair_head *pair, int side, int there,
                                           GLOBAL real *field_bar)
@@ -574,7 +576,7 @@ ADJOINT_KERNEL void vertex_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL 
   }
 }
 
-// The adjoint of edge_scores: one work-item has one vertex in one pose, and walks its edges,
+// The adjoint of edge_scores. One work-item has one vertex in one pose, and loops over its edges,
 // starts[i] to starts[i + 1] - 1 of `incident`.
 ADJOINT_KERNEL void edge_scores_adjoint(GLOBAL const real *scores_bar, GLOBAL const int *starts,
                                         GLOBAL const int *incident, GLOBAL const pair_head *pair,

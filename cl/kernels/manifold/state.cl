@@ -1,6 +1,6 @@
-// What loops over arrays that stay on a device do between their steps, on plain numbers alone.
-// Arrays may be the same: a work-item reads what it needs of a row, or a number, before it writes
-// there.
+// Operations between the steps of loops over arrays that stay on a device, only on plain numbers.
+// Input and output arrays may be the same: a work-item reads its row, or its number, before it
+// writes there.
 #if defined(__OPENCL_VERSION__) || REAL_DOUBLE
 #define real_fma(a, b, c) fma(a, b, c)
 #else
@@ -18,7 +18,7 @@ KERNEL void state_combine(GLOBAL real *y, real b, GLOBAL const real *x, real a, 
   }
 }
 
-// One work-item replaces one row of y (rows, width) by x times z; z is (rows, factors), where
+// One work-item replaces one row of y (rows, width) by x times z. z is (rows, factors), where
 // factors is width or 1.
 KERNEL void state_multiply(GLOBAL real *y, GLOBAL const real *x, GLOBAL const real *z, int factors,
                            int width, int rows)
@@ -33,7 +33,7 @@ KERNEL void state_multiply(GLOBAL real *y, GLOBAL const real *x, GLOBAL const re
   }
 }
 
-// One work-item replaces one row of y (rows, width) by that of x where left > right.
+// One work-item replaces one row of y (rows, width) by that of x if left > right.
 KERNEL void state_choose(GLOBAL real *y, GLOBAL const real *x, GLOBAL const real *left,
                          GLOBAL const real *right, int width, int rows)
 {
@@ -47,7 +47,7 @@ KERNEL void state_choose(GLOBAL real *y, GLOBAL const real *x, GLOBAL const real
 }
 
 // One work-item replaces one row of y (rows, width) by w x / sqrt(w x . x), the step of steepest
-// descent of length 1 where 1 / w is the metric.
+// descent of length 1 in the metric 1 / w.
 KERNEL void state_steepest(GLOBAL real *y, GLOBAL const real *x, GLOBAL const real *w, int width,
                            int rows)
 {

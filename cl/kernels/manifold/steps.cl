@@ -1,7 +1,8 @@
-// From motions to the poses' numbers: steps, and the blocks of a Jacobian, on plain numbers alone.
+// Conversion of motions to the poses' numbers: steps, and the blocks of a Jacobian, only on plain
+// numbers.
 
-// Writes the shift and turn of a pose's body by each of the pose's numbers, along the axes in
-// `turn`: the adjoint's answers to unit wrenches along these axes are the columns.
+// Writes the translation and rotation of a pose's body by each of the pose's numbers, along the
+// axes in `turn`. The adjoint's results for unit wrenches along these axes are the columns.
 static void write_steps(const wide x[7], int width, const frame_w *turn, GLOBAL real *to)
 {
   const vec3_w none = make_w(R(0.0), R(0.0), R(0.0));
@@ -15,8 +16,8 @@ static void write_steps(const wide x[7], int width, const frame_w *turn, GLOBAL 
   }
 }
 
-// One work-item makes what the blocks of a Jacobian need to get from motions to the numbers of one
-// pair of poses: steps (count, STEPS_REALS).
+// One work-item computes the data with which the blocks of a Jacobian are converted from motions to
+// the numbers of one pair of poses: steps (count, STEPS_REALS).
 KERNEL void motion_steps(GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
                          GLOBAL real *steps)
 {
@@ -42,8 +43,8 @@ static vec3_w read_wide3(GLOBAL const real *from)
   return make_w((wide)from[0], (wide)from[1], (wide)from[2]);
 }
 
-// Writes a column of a block, whose derivatives are turned from body 1's axes to the world's. Where
-// products leave the range against each other they count as 0.
+// Writes a column of a block, whose derivatives are rotated from body 1's axes to the world's.
+// Products that overflow with opposite signs count as 0.
 static void write_block_column(const wide column[BLOCK_ROWS], GLOBAL const real *rotation,
                                int columns, GLOBAL real *to)
 {
@@ -58,11 +59,11 @@ static void write_block_column(const wide column[BLOCK_ROWS], GLOBAL const real 
   }
 }
 
-// One work-item makes the Jacobian's block of one of `count` entries of a list, from `first` on:
-// blocks (count, BLOCK_ROWS, 2 width). rows (count, 1 + MOTIONS, COMPACT_REALS) holds the entries'
-// p (3), d, n (3) and activity and their derivatives along all motions, and steps those that the
-// poses' numbers make. Where a number moves body 1, an entry moves with it and against body 2's
-// motion.
+// One work-item computes the Jacobian's block of one of `count` entries of a list, starting at
+// `first`: blocks (count, BLOCK_ROWS, 2 width). rows (count, 1 + MOTIONS, COMPACT_REALS) has the
+// entries' p (3), d, n (3) and activity and their derivatives along all motions. steps has the
+// motions that the poses' numbers cause. If a number moves body 1, an entry moves with body 1 and
+// against body 2's motion.
 KERNEL void jacobian_blocks(GLOBAL const int *list, int first, int count, GLOBAL const real *rows,
                             GLOBAL const real *steps, int width, GLOBAL real *blocks)
 {

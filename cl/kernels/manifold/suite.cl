@@ -1,5 +1,5 @@
-// Contacts of two bodies (docs/dev/spec.md): forward, reverse, and what is made of them. A file may
-// use what stands above it here.
+// Contacts of two bodies (docs/dev/spec.md): forward and reverse kernels, and reductions of
+// contacts. A file may use everything included above it.
 #include "kernels/begin.h"
 #include "geometry/wide.h"
 

@@ -1,9 +1,9 @@
-// Vertex-SDF contacts (docs/dev/spec.md, section 5): from kept vertices, and the opposing field
+// Vertex-SDF contacts (docs/dev/spec.md, section 5): from retained vertices, and the opposing field
 // there, to rows of the manifold.
 //
-// Returns the radii of a block of vertices of one pose: of all as they are sorted, or of those that
-// a selection has ranked. radii has two planes of e->padded, sorted and in the mesh's order, and
-// behind them those of cones (layout.h).
+// Returns the radii of a block of vertices of one pose: of all vertices in sorted order, or of
+// those that a selection has ranked. radii has two planes of e->padded, in sorted order and in the
+// mesh's order, followed by the planes of cones (layout.h).
 static num vertex_radius(GLOBAL const real *radii, GLOBAL const int *index,
                          GLOBAL const pair_elements *e, int kept, int first, int pose)
 {
@@ -16,8 +16,8 @@ static num vertex_radius(GLOBAL const real *radii, GLOBAL const int *index,
               : load(row + first, stride);
 }
 
-// Returns the cones of a block of vertices, in the frame that `frame` leads to. `from` has
-// CONE_PLANES planes of `padded`; `at`, where it is there, says which vertex each lane has.
+// Returns the cones of a block of vertices, in the target frame of `frame`. `from` has CONE_PLANES
+// planes of `padded`. If `at` exists, it has the vertex of each lane.
 static FN(cone) load_cone(GLOBAL const real *from, int padded, GLOBAL const int *at, int first,
                           int count, GLOBAL const real *frame)
 {
@@ -35,7 +35,7 @@ static FN(cone) load_cone(GLOBAL const real *from, int padded, GLOBAL const int 
   return k;
 }
 
-// Does this for the vertices of vertex_radius.
+// Does the same for the vertices of vertex_radius.
 static FN(cone) vertex_cone(GLOBAL const real *radii, GLOBAL const int *index,
                             GLOBAL const pair_elements *e, int kept, int first, int pose,
                             GLOBAL const real *frame)
@@ -45,23 +45,24 @@ static FN(cone) vertex_cone(GLOBAL const real *radii, GLOBAL const int *index,
   return load_cone(row + RADII_CONES(kept, e->padded), e->padded, at, first, e->kept, frame);
 }
 
-// Returns a vertex itself, of the place inside its body where the field was asked; both are in the
-// frame of body `side`.
+// Returns the vertex itself for `own`, the place inside its body at which the field is evaluated.
+// Both are in the frame of body `side`.
 static vec beyond_inset(GLOBAL const real *frame, int side, vec own, const FN(cone) *k)
 {
   return FN(mad3)(turn(frame + FRAME_ACROSS(!side), k->axis), n_of(k->inset), own);
 }
 
-// Returns how far from the field's surface the middle of a ball at x is, and 0 for a point.
+// Returns the distance of the centre of a ball at x from the field's surface, or 0 for a point.
 static num seam_depth(num phi, num radius)
 {
   return n_select(n_value(radius) > lane_lit(R(0.0)), phi, n_lit(R(0.0)));
 }
 
-// Returns the share that seams leave to a contact of a feature of body `side`. x is where the other
-// body's field is asked, own the same place in the frame of body `side`. The field's zones hold the
-// place below x, by seam_depth along the normal: the middle of a ball may lie far above the end of
-// a body that it touches there. *of_field and *of_own are the gradients by either place.
+// Returns the share that seams leave to a contact of a feature of body `side`. x is the place at
+// which the other body's field is evaluated, and own the same place in the frame of body `side`.
+// The field's zones are evaluated at the place below x, by seam_depth along the normal: the centre
+// of a ball may be far above the end of a body that the ball touches there. *of_field and *of_own
+// are the gradients by either place.
 static num seam_share(GLOBAL const pair_head *pair, int side, vec x, vec normal, num depth, vec own,
                       vec *of_field, vec *of_own)
 {
@@ -73,8 +74,8 @@ static num seam_share(GLOBAL const pair_head *pair, int side, vec x, vec normal,
   return n_mul(there, here);
 }
 
-// Says whether the contacts of vertices need their cones: for `asked`, WANT_* bits of values or of
-// cotangents.
+// Returns whether the contacts of vertices need their cones for `asked`, WANT_* bits of values or
+// of cotangents.
 static int needs_cones(GLOBAL const coefficients *c, GLOBAL const pair_elements *e, int asked)
 {
   const int inset = c->cone_inset > R(0.0) ? WANT_P | WANT_D : 0;
@@ -82,11 +83,11 @@ static int needs_cones(GLOBAL const coefficients *c, GLOBAL const pair_elements 
   return c->cones > R(0.0) && (direct || (e->radii && asked & WANT_P));
 }
 
-// One work-item makes the contacts of a block of LANES kept vertices of body `side` in one pose;
-// the global size is (blocks, poses). points has the vertices' planes in their own frame, and order
-// the slot of each where all are kept. field has field_stride numbers a pose, the planes phi and,
-// where normals are wanted, normal. weights are those of gates. p and n are (poses, contacts, 3),
-// d, activity and weight (poses, contacts).
+// One work-item computes the contacts of a block of LANES retained vertices of body `side` in one
+// pose. The global size is (blocks, poses). points has the vertices' planes in their own frame. If
+// all are retained, order has the slot of each. field has field_stride numbers per pose: the planes
+// phi and, if normals are wanted, normal. weights are the gate weights. p and n are (poses,
+// contacts, 3); d, activity and weight are (poses, contacts).
 KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
                             GLOBAL const real *field, int field_stride, GLOBAL const real *weights,
                             GLOBAL const real *radii, GLOBAL const int *index,
@@ -133,7 +134,7 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
     if (c->cone_inset > R(0.0)) {
       v = beyond_inset(frame, side, v, &cone);
     }
-    if (e->radii) { // the point of the vertex's ball that lies deepest
+    if (e->radii) { // the deepest point of the vertex's ball
       const vec out = turn(frame + FRAME_ACROSS(!side), normal);
       v = FN(mad3)(out, n_neg(radius), v);
     }
@@ -163,15 +164,16 @@ KERNEL void vertex_contacts(GLOBAL const real *points, GLOBAL const int *order,
     store_row(NUMS(activity, pose, contacts) + slot, contacts, order, ordered, first, count,
               poisoned(frame, a));
   }
-  if (want & WANT_WEIGHT) { // without gates, as of vertices the deepest are kept: 1 but for cones
+  // Without gates the deepest vertices are retained, so the weight is 1 except for cones.
+  if (want & WANT_WEIGHT) {
     store_row(NUMS(weight, pose, contacts) + slot, contacts, order, ordered, first, count,
               poisoned(frame, counts));
   }
 }
 
-// What cotangents of vertex contacts do to a pose: all kernels that lead from vertices back to it
-// share this. Adds the cotangent `pull` of the normal n. All is in body 1's frame but n, which is
-// in that of the opposing body, whose field it is of.
+// Adds the effect on a pose of `pull`, the cotangent of the normal n. All kernels that lead from
+// vertices back to a pose share this function. All arguments are in body 1's frame except n, which
+// is in the frame of the opposing body, whose field gives it.
 static void twist_normal(GLOBAL const real *frame, int side, vec n, vec pull, wrench *relative,
                          wrench *carried)
 {
@@ -182,9 +184,9 @@ static void twist_normal(GLOBAL const real *frame, int side, vec n, vec pull, wr
   }
 }
 
-// Adds what a vertex's cotangents do, and returns the cotangent of the vertex, in body 1's frame.
-// own is the vertex in its own frame, bar what the opposing field gives it, in that body's frame,
-// and push, where `pushed` is set, the cotangent of its place in the world.
+// Adds the effect of a vertex's cotangents, and returns the cotangent of the vertex, in body 1's
+// frame. own is the vertex in its own frame. bar is the cotangent from the opposing field, in that
+// body's frame. push, used if `pushed` is set, is the cotangent of its place in the world.
 static vec push_vertex(GLOBAL const real *frame, int side, vec own, vec bar, int pushed, vec push,
                        wrench *relative, wrench *carried)
 {
@@ -214,7 +216,7 @@ static void push_point(GLOBAL const real *frame, int side, vec own, vec push, wr
   }
 }
 
-// A block of vertices, and where the cotangents of their contacts lie in rows of the manifold.
+// A block of vertices, and the location of their contacts' cotangents in rows of the manifold.
 typedef struct vertex_rows {
   GLOBAL const int *order;
   int ordered, pose, first, count, slot, contacts;
@@ -228,7 +230,7 @@ static num vertex_bar(const vertex_rows *v, GLOBAL const real *bars, int shared)
                    v->count);
 }
 
-// Reads the cotangents of vectors in the world, and turns them into body 1's frame.
+// Reads the cotangents of vectors in the world, and rotates them into body 1's frame.
 static vec vertex_bar3(const vertex_rows *v, GLOBAL const real *bars, GLOBAL const real *frame)
 {
   const int stride = 3 * v->contacts;
@@ -249,12 +251,13 @@ static void twist_axis(GLOBAL const real *frame, int side, vec axis, vec bar, wr
   }
 }
 
-// Returns phi_bar with what the cotangent `bar` of an activity adds to it. Where `weighted` is set
-// weight is what the sigmoid is multiplied by, and its cotangent goes to *weight_bar; else it is 1.
+// Returns phi_bar plus the contribution of the cotangent `bar` of an activity. If `weighted` is
+// set, the sigmoid is multiplied by weight, whose cotangent is written to *weight_bar. Otherwise
+// weight is 1.
 static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num weight,
                             num *weight_bar, GLOBAL const coefficients *c)
 {
-  num slope; // of the activity, which falls as phi grows
+  num slope; // of the activity, which decreases as phi grows
   const num a = FN(sigmoid_and_slope)(FN(beneath)(phi, c), &slope);
   if (c->floor > R(0.0)) {
     num floor_slope;
@@ -268,8 +271,8 @@ static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num wei
   return n_mad(bar, n_scale(slope, -c->penetration_inv), phi_bar);
 }
 
-// Takes the cotangent of a coned slot's weight (counts_bar, of its cone alone) and of its distance
-// on to the normal, whose cotangent it returns, and to the turn of the cone's axis. of_field and
+// Takes the cotangents of a coned slot's weight (counts_bar, of its cone only) and of its distance
+// to the normal, whose cotangent it returns, and to the rotation of the cone's axis. of_field and
 // `seam` are those of seam_share.
 static vec coned_normal_bar(GLOBAL const real *frame, int side, vec normal, const FN(cone) *cone,
                             num counts_bar, num d_bar, vec of_field, num seam, vec normal_bar,
@@ -285,9 +288,9 @@ static vec coned_normal_bar(GLOBAL const real *frame, int side, vec normal, cons
   return normal_bar;
 }
 
-// Adds what the activity's cotangent `bar` gives to the distance's. The gate's weight is at
-// `weights` where `weighted`, and weights_bar takes its cotangent; of coned slots counts_bar takes
-// that of `counts`.
+// Returns phi_bar plus the contribution of the activity's cotangent `bar`. If `weighted` is set,
+// the gate's weight is at `weights`, and weights_bar gets its cotangent. For coned slots counts_bar
+// gets that of `counts`.
 static num gated_activity_bar(num phi_bar, num depth, num bar, int weighted,
                               GLOBAL const real *weights, GLOBAL real *weights_bar, int padded,
                               int coned, num counts, num *counts_bar, GLOBAL const coefficients *c)
@@ -309,8 +312,8 @@ static num gated_activity_bar(num phi_bar, num depth, num bar, int weighted,
 }
 
 #if TANGENTS == 0
-// Stores the cotangents of the radii of a block of vertices: of their distances, and, where points
-// `move`, of p = v - radius out.
+// Stores the cotangents of the radii of a block of vertices: the share of their distances and, if
+// points `move`, the share of p = v - radius out.
 static void store_radius_bar(GLOBAL real *row, GLOBAL const int *names, int first, int count,
                              num d_bar, int move, vec push, vec out)
 {
@@ -322,19 +325,20 @@ static void store_radius_bar(GLOBAL real *row, GLOBAL const int *names, int firs
 }
 #endif
 
-// The adjoint of vertex_contacts and of the field under it, by hand. One work-item has a block of
-// LANES vertices of body `side` (0 for body 1, 1 for body 2) in one pose. `field` holds the field's
-// derivatives: those of field_jet where n has cotangents, else those of field_gradient; the
-// gradient lies at plane `gradient_plane`.
+// The adjoint of vertex_contacts and of the field that it uses, written by hand. One work-item has
+// a block of LANES vertices of body `side` (0 for body 1, 1 for body 2) in one pose. `field` has
+// the field's derivatives: those of field_jet if n has cotangents, otherwise those of
+// field_gradient. The gradient is at plane `gradient_plane`.
 //
-// With `kept` the vertices are those that a selection keeps, else all of the body. `have` has
-// WANT_* bits of the cotangents that there are, p_bar to weight_bar, rows of the manifold; those of
-// d and of the activity may be one row for all poses (d_shared, a_shared). Where `scored` is set
-// scores_bar has a plane of cotangents of phi at the points, from a selection. The kernel writes
-// each block's wrenches and, where `leaves` is set, points_bar (poses, 3, padded) in the points'
-// own frame, with gates weights_bar (poses, padded), and sites of the opposing field, where there
-// are any. Where `features` has a row a pose (row_stride), it leaves there the cotangents of the
-// radii, from row_first on.
+// With `kept` the vertices are those that a selection retains, otherwise all of the body. `have`
+// has WANT_* bits of the cotangents that exist, p_bar to weight_bar, rows of the manifold. Those of
+// d and of the activity may be one row for all poses (d_shared, a_shared). If `scored` is set,
+// scores_bar has a plane of cotangents of phi at the points, from a selection.
+//
+// The kernel writes each block's wrenches. If `leaves` is set, it writes points_bar (poses, 3,
+// padded) in the points' own frame. With gates it writes weights_bar (poses, padded). If there are
+// sites of the opposing field, it writes them. If `features` has a row per pose (row_stride), it
+// writes the cotangents of the radii there, starting at row_first.
 ADJOINT_KERNEL void vertex_adjoint(
   GLOBAL const real *points, GLOBAL const int *order, GLOBAL const real *field, int field_stride,
   int gradient_plane, GLOBAL const real *weights, GLOBAL const real *radii, GLOBAL const int *index,
@@ -351,7 +355,7 @@ ADJOINT_KERNEL void vertex_adjoint(
   if (first >= padded) {
     return;
   }
-  // All of the body are those kept, but for ends of edges that make no contacts of their own.
+  // All vertices of the body are retained, except ends of edges that have no contacts of their own.
   const vertex_rows rows = {order, !kept, pose, first, e->kept, e->contact, pair->n.contacts};
   GLOBAL const real *frame = NUMS(frames, pose, FRAME_STRIDE);
   GLOBAL const real *at = NUMS(field, pose, field_stride) + first;
@@ -359,7 +363,7 @@ ADJOINT_KERNEL void vertex_adjoint(
   const int coned = needs_cones(&pair->c, e, have);
   num phi_bar = n_lit(R(0.0)), counts_bar = phi_bar, counts = n_lit(R(1.0));
   const vec none = no_bar();
-  vec normal = none, held = none; // of the field, and what the contact reports
+  vec normal = none, held = none; // the field's normal, and the normal that the contact reports
   if (have & WANT_NORMALS || (e->radii && have & WANT_P) || coned) {
     normal = held = load3(at + JET_PLANE_NORMAL * padded, field_stride, padded);
   }
@@ -369,7 +373,7 @@ ADJOINT_KERNEL void vertex_adjoint(
       vertex_cone(radii, index, e, kept && e->selected, first, pose, frame + FRAME_ACROSS(side));
     counts = FN(cone_slot)(normal, &cone, &pair->c, &held);
   }
-  // With seams `counts` is of both, and `beside` of them alone.
+  // With seams `counts` is the product of both shares, and `beside` is only the share of the seams.
   const vec own = load3(NUMS(points, pose, point_stride) + first, point_stride, padded);
   num beside = n_lit(R(1.0)), seam = n_lit(R(0.0));
   vec of_field = none, of_own = none;
@@ -394,14 +398,13 @@ ADJOINT_KERNEL void vertex_adjoint(
   if (coned && have & WANT_WEIGHT) {
     counts_bar = n_add(counts_bar, vertex_bar(&rows, weight_bar, 0));
   }
-  const num d_total = phi_bar; // of the distance, which the field's and the normal's give
+  const num d_total = phi_bar; // of the distance, from the field and the normal
   of_field = FN(scale3)(of_field, n_mul(counts_bar, coned_counts));
   phi_bar = n_sub(phi_bar, seam_depth(FN(dot3)(of_field, normal), radius));
   if (scored) {
     phi_bar = n_add(phi_bar, load(NUMS(scores_bar, pose, padded) + first, padded));
   }
-  // `bar` is the point's cotangent in the field's frame; from push_vertex on all is in body 1's
-  // frame.
+  // `bar` is the point's cotangent in the field's frame. After push_vertex it is in body 1's frame.
   vec bar = FN(scale3)(load3(at + gradient_plane * padded, field_stride, padded), phi_bar);
   bar = FN(add3)(of_field, bar);
   wrench relative = no_wrench(), carried = relative;
@@ -409,7 +412,7 @@ ADJOINT_KERNEL void vertex_adjoint(
   const vec push_out = have & WANT_P ? vertex_bar3(&rows, p_bar, frame) : none;
   if (have & WANT_NORMALS || (e->radii && have & WANT_P)) {
     vec pull = have & WANT_N ? vertex_bar3(&rows, n_bar, frame) : none;
-    pull = FN(mad3)(push_out, n_neg(radius), pull); // of p = v - radius n
+    pull = FN(mad3)(push_out, n_neg(radius), pull); // from p = v - radius n
     normal_bar = side ? pull : turn(frame + FRAME_1_TO_2, pull);
     twist_normal(frame, side, held, pull, &relative, &carried);
   }

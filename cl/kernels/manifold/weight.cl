@@ -1,12 +1,12 @@
-// What edge contacts count apart from their depth (docs/dev/spec.md, 6.6): of each pair con, clash
-// and whether both bodies' fields believe in the contact, then its share among its nearest
-// neighbours, gates, and a step. Behind each kernel stands its adjoint, which adds to what
-// edge_contacts_adjoint has left.
+// The weights of edge contacts, which do not depend on their depth (docs/dev/spec.md, 6.6). The
+// weight of a pair is made of con, clash and whether both bodies' fields support the contact, then
+// its share among its nearest neighbours, gates, and a step. Each kernel is followed by its
+// adjoint, which adds to the results of edge_contacts_adjoint.
 //
 // `factors` is as for activities (edge.cl): planes dbar and both weights without neighbours and
 // gates.
 
-// One work-item makes the factors of the weights of a block of pairs, factors (poses, 3,
+// One work-item computes the factors of the weights of a block of pairs, factors (poses, 3,
 // pair_slots): planes dbar and both weights.
 KERNEL void edge_weights(GLOBAL const real *witness, int base, int witness_stride,
                          GLOBAL const real *own1, GLOBAL const real *own2, int own_stride,
@@ -45,7 +45,7 @@ static void add_pair_bars(GLOBAL real *bars, int pair_padded, int first, int pos
   store(to + WITNESS_CON * pair_padded, stride, bounded(con, COTANGENT_LIMIT));
 }
 
-// The adjoint of edge_weights and of the fields under it, with arguments as of
+// The adjoint of edge_weights and of the fields that it uses, with the arguments of
 // edge_contacts_adjoint. factors_bar has the cotangents of factors.
 ADJOINT_KERNEL void edge_weights_adjoint(GLOBAL const real *witness, int base, int witness_stride,
                                          GLOBAL const real *own1, GLOBAL const real *own2,
@@ -91,9 +91,9 @@ ADJOINT_KERNEL void edge_weights_adjoint(GLOBAL const real *witness, int base, i
   store_wrenches(wrenches, wrench_stride, pose, wrench_block + block, relative, no_wrench());
 }
 
-// One work-item makes the weights of a block of rows in one pose, weight (poses, contacts): of each
-// pair a step of its factor, times its share among the other body's kept edges, times both gate
-// weights. Lanes run as in `neighbours`.
+// One work-item computes the weights of a block of rows in one pose, weight (poses, contacts). The
+// weight of a pair is a step of its factor, times its share among the other body's retained edges,
+// times both gate weights. Lanes run as in `neighbours`.
 KERNEL void neighbour_weights(GLOBAL const real *factors, GLOBAL const real *row_weights,
                               GLOBAL const real *column_weights, GLOBAL const real *frames,
                               GLOBAL const pair_head *pair, int side, GLOBAL real *weight)
@@ -128,7 +128,7 @@ KERNEL void neighbour_weights(GLOBAL const real *factors, GLOBAL const real *row
   }
 }
 
-// The adjoint of neighbour_weights, as neighbours_adjoint is that of neighbours.
+// The adjoint of neighbour_weights, analogous to neighbours_adjoint.
 ADJOINT_KERNEL void neighbour_weights_adjoint(
   GLOBAL const real *factors, GLOBAL const real *row_weights, GLOBAL const real *column_weights,
   GLOBAL const pair_head *pair, int side, GLOBAL const real *weight_bar, GLOBAL real *factors_bar)
