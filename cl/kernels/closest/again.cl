@@ -1,7 +1,8 @@
-// Rows of shapes apart at which float rounds too much for the tolerance, near each other above all:
-// the walk of closest_apart once more, row by row in wide numbers. The corners of the difference
-// are as float has them, but what is made of them is exact, so that the walk ends where they say.
-// Where the device has nothing wider, and in double, such rows stand as they are.
+// Repeats the walk of closest_apart in wide numbers, row by row, for separated shapes whose
+// rounding in float exceeds the tolerance. This happens mostly when shapes are near each other. The
+// corners of the difference are those of float, but they are combined in wide numbers, so the walk
+// converges for these corners. If the device has nothing wider, and in double, such rows remain
+// unchanged.
 #if WIDE && !REAL_DOUBLE
 #define CLOSEST_LOOK_AGAIN(status) ((status) == CLOSEST_AGAIN)
 
@@ -12,7 +13,7 @@ typedef struct closest_path {
   int begun;
 } closest_path;
 
-// Finds the corner that bounds |v| along v, or along the way between the shapes at the beginning.
+// Finds the corner that bounds |v| along v, or at the start along the direction between the shapes.
 static void closest_path_corner(closest_path *a, const closest_view *v, wide outward[3])
 {
   const wide x = a->begun ? a->v.x : v->t[0], y = a->begun ? a->v.y : v->t[1],
@@ -29,7 +30,7 @@ static void closest_path_corner(closest_path *a, const closest_view *v, wide out
   a->lower = -closest_dot(outward, corner);
 }
 
-// Keeps the corners that v is made of, the newest one in the first free slot.
+// Retains the corners with a weight in v. The newest one is stored in the first free slot.
 static void closest_path_keep(closest_path *a, const closest_nearest_w *best)
 {
   int placed = 0;
@@ -60,7 +61,8 @@ static void closest_path_codes(const closest_path *a, int inside, GLOBAL int *si
   }
 }
 
-// Walks until the bound is met, progress ends or the origin is reached; returns 1 but for the last.
+// Walks until the bound is met, progress ends or the origin is reached. Returns 0 in the last case
+// and otherwise 1.
 static int closest_walk_on(closest_path *a, const closest_view *v, int iterations_most, int *rounds,
                            int *status, int *inside)
 {
@@ -81,7 +83,7 @@ static int closest_walk_on(closest_path *a, const closest_view *v, int iteration
       *status = CLOSEST_DEGENERATE;
       return 1;
     }
-    if (!a->begun || *rounds + 1 < iterations_most) { // else v had no bound
+    if (!a->begun || *rounds + 1 < iterations_most) { // otherwise v would have no bound
       closest_path_keep(a, &best);
     }
     if (a->begun && a->q <= v->touching * v->touching) {
@@ -92,7 +94,7 @@ static int closest_walk_on(closest_path *a, const closest_view *v, int iteration
   return a->begun;
 }
 
-// Writes a row that is apart, beyond the cutoff if that is certain.
+// Writes a row of separated shapes, as beyond the cutoff if that is certain.
 static void closest_write_again(const closest_answers *to, const closest_spot *p,
                                 const closest_view *v, int row, const closest_path *a, int status,
                                 real cutoff)
@@ -111,8 +113,8 @@ static void closest_write_again(const closest_answers *to, const closest_spot *p
   to->status[row] = (unsigned char)(beyond ? CLOSEST_BEYOND : status);
 }
 
-// Returns whether the row is written; else the shapes meet, and its simplex is what the polytope
-// begins with.
+// Returns whether the row is written. If not, the shapes meet, and the polytope begins with the
+// row's simplex.
 static int closest_again(const closest_answers *to, const closest_spot *p, const closest_view *v,
                          int row, int iterations_most, real cutoff)
 {

@@ -1,25 +1,26 @@
-// Shapes apart, by the method of Gilbert, Johnson and Keerthi (1988): the point v of the Minkowski
-// difference {x2 - x1} that is nearest to the origin, on LANES rows at a time. Support points are
-// found row by row, for rows have shapes of their own.
+// Separated shapes, by the method of Gilbert, Johnson and Keerthi (1988): it finds the point v of
+// the Minkowski difference {x2 - x1} that is nearest to the origin, for LANES rows at a time.
+// Support points are found row by row, because each row has its own shapes.
 //
-// A support point along v gives a lower bound of the distance, |v| an upper one. The difference of
-// both is formed from numbers of the shapes' own size, without the distance between them, so that
-// it keeps its digits however far apart they are.
+// A support point along v gives a lower bound of the distance, and |v| an upper one. Their
+// difference is computed from numbers of the shapes' size, without the distance between the shapes.
+// It therefore keeps its digits however far apart they are.
 //
-// Where the origin lies in the difference, or nearer than the tolerance, a row is left to
+// If the origin is in the difference, or nearer than the tolerance, the row is left to
 // closest_overlap.
 
-// What becomes of a row that rounding stops before the tolerance (again.cl).
+// The status of a row that rounding stops before the tolerance is met (again.cl).
 #if WIDE && !REAL_DOUBLE
 #define CLOSEST_STUCK CLOSEST_AGAIN
 #else
 #define CLOSEST_STUCK CLOSEST_DEGENERATE
 #endif
 
-#define STALLS_MOST 6 // steps that gain nothing, of a row
+#define STALLS_MOST 6 // steps per row without progress
 
-// What bounds a walk, in units of `scale` by rows: the tolerance of the gap, what counts as
-// touching, and the distance between the shapes without their radii at which a row ends.
+// The limits of a walk, per row and in units of `scale`: the tolerance of the gap, the distance
+// that counts as touching, and the distance between the shapes without their radii at which a row
+// ends.
 typedef struct closest_limits {
   lane scale, by; // by: its inverse
   lane bound, touching, stop;
@@ -40,7 +41,7 @@ static closest_limits closest_limits_of(const closest_pair *p, real tolerance, r
   return m;
 }
 
-// How rows have ended. inside: with the origin in their tetrahedron; pending: so or touching.
+// How rows have ended. inside: the origin is in the row's tetrahedron; pending: inside or touching.
 typedef struct closest_ends {
   ilane segments, inside, pending, settled, stuck, beyond;
   lane rounds, stalls;
@@ -60,8 +61,8 @@ static closest_ends closest_begin_ends(const closest_walk *w, const closest_limi
   return e;
 }
 
-// Finds the points that are farthest along v, or along the way between the shapes at the beginning,
-// and the bound that they give. A row that has ended keeps its last point.
+// Finds the farthest points along v, or at the start along the direction between the shapes, and
+// the bound that they give. A row that has ended retains its last point.
 static void closest_look(closest_walk *w, const closest_sides *shapes, const closest_pair *p,
                          lane by, vec3_r t, vec3_r ahead)
 {
@@ -79,8 +80,8 @@ static void closest_look(closest_walk *w, const closest_sides *shapes, const clo
   w->lower = lane_select(w->active, at_most, w->lower);
 }
 
-// Steps to the nearest point of the simplex with its newest point, or ends rows. `last`: whether it
-// is the last round.
+// Steps to the nearest point of the simplex with its newest point, or ends rows. `last` is set in
+// the last round.
 static void closest_advance(closest_walk *w, closest_ends *e, const closest_limits *m, vec3_r t,
                             int last)
 {
@@ -93,20 +94,20 @@ static void closest_advance(closest_walk *w, closest_ends *e, const closest_limi
   }
   const closest_nearest_r best = closest_search_r(corner, w->there, w->segments, w->triangles);
   const ilane around = step & best.inside & (w->lower <= m->bound); // a bound above it is certain
-  // A step that gains nothing up to rounding may still turn v to where the bound is better, but not
-  // often.
+  // A step without progress up to rounding may still turn v to a better bound, but not often.
   const ilane still = w->begun & (best.q >= w->q);
   e->stalls += lane_select(step & still, one, zero);
   const ilane worse = still & ((best.q > w->q * (R(1.0) + R(8.0) * REAL_EPSILON)) |
                                (e->stalls > lane_lit((real)STALLS_MOST)));
-  // On the last look a further v would have no bound; the first one has that of the first
+  // In the last round a new v would have no bound. The first point has the bound of the first
   // direction.
   const ilane bounded = closest_mask_of(last ? 0 : ~0) | ~w->begun;
   const ilane halted = step & ~around & worse;
   const ilane take = step & ~around & ~worse & bounded;
   closest_keep(w, &best, take);
   const ilane touch = take & (w->q <= m->touching * m->touching);
-  // Who is certainly beyond the cutoff is so whether the row was to end or not.
+  // A row that is certainly beyond the cutoff ends as such, even if it also ends for another
+  // reason.
   const ilane past = w->active & ~around & ~touch & ~halted & (w->lower > m->stop);
   w->begun |= take;
   e->inside |= around;
@@ -118,7 +119,7 @@ static void closest_advance(closest_walk *w, closest_ends *e, const closest_limi
   w->active &= ~(done | around | touch | halted | past);
 }
 
-// ---- what is written ----
+// ---- output ----
 
 typedef struct closest_answers {
   GLOBAL real *d, *n, *p1, *p2, *gap;
@@ -184,7 +185,7 @@ static void closest_store_ends(const closest_answers *to, const closest_walk *w,
   }
 }
 
-// A point of shape 1's own frame in the world.
+// Transforms a point of shape 1's own frame to the world.
 static vec3_r closest_to_world(const closest_pair *p, vec3_r x)
 {
   return add3_r(p->frame[0].t, add3_r(p->offset[0], closest_rotated(p->m[0], x)));
@@ -202,7 +203,7 @@ static void closest_write_walk(const closest_answers *to, const closest_walk *w,
   const vec3_r n = closest_rotated(p->m[0], closest_unit(w->v));
   const vec3_r at = scale3_r(closest_weighted(w->weight, w->body1), m->scale);
   const vec3_r p1 = mad3_r(n, p->radius[0], closest_to_world(p, at)), p2 = mad3_r(n, distance, p1);
-  const lane unknown = lane_lit(REAL_NAN); // a distance of 0 would say that they touch
+  const lane unknown = lane_lit(REAL_NAN); // a distance of 0 would mean touching
   const vec3_r nothing = make_r(unknown, unknown, unknown);
   closest_store_ends(to, w, e, shapes, p->good, close, first, count);
   store_part(to->d, NO_ORDER, 0, first, count, 1, lane_select(p->good, distance, unknown));
@@ -212,9 +213,10 @@ static void closest_write_walk(const closest_answers *to, const closest_walk *w,
   store_row3(to->p2, 1, NO_ORDER, 0, first, count, closest_select3(p->good, p2, nothing));
 }
 
-// One work-item takes LANES rows. warm (count, 4, 2) codes to begin with, where has_warm; tolerance
-// a share of both spans; cutoff a distance; outputs d, gap (count), n, p1, p2 (count, 3), status,
-// iterations (count), simplex (count, 4, 2). Reals of a row whose pose is not good are NaN.
+// One work-item handles LANES rows. warm (count, 4, 2) has initial codes if has_warm is set;
+// tolerance is a share of both spans; cutoff is a distance. The outputs are d, gap (count), n, p1,
+// p2 (count, 3), status, iterations (count), simplex (count, 4, 2). Reals of a row with a bad pose
+// are NaN.
 KERNEL void closest_apart(GLOBAL const int *ints, GLOBAL const real *numbers, GLOBAL const int *one,
                           GLOBAL const int *two, int stride, GLOBAL const real *pose1,
                           GLOBAL const real *pose2, int width, int count, GLOBAL const int *warm,

@@ -1,6 +1,6 @@
-// Hessians of support maps along the normals of answers, which derivatives are made of
-// (docs/dev/closest-formulas.md): of each shape in its own frame at the unit direction u, without
-// its radius, six numbers xx xy xz yy yz zz.
+// Hessians of support maps along the results' normals, from which derivatives are computed
+// (docs/dev/closest-formulas.md). A Hessian belongs to one shape in its own frame at the unit
+// direction u, without its radius, and has six numbers xx xy xz yy yz zz.
 
 typedef struct closest_smooth {
   int method, level, samples;
@@ -8,16 +8,16 @@ typedef struct closest_smooth {
   unsigned int seed[2], first[2];
 } closest_smooth;
 
-// ---- of a soft maximum of vertices ----
+// ---- soft maximum of vertices ----
 
-// What a work-item keeps of a hull: whether each vertex is among those that count, and which these
-// are.
+// A work-item's data for a hull: whether each vertex is selected, and the list of the selected
+// ones.
 typedef struct closest_chosen {
   GLOBAL int *marks, *list; // (vertices_most) each; marks are 0 between two uses
   int count;
 } closest_chosen;
 
-// A temperature [m] below which nothing is soft: its inverse would leave the format.
+// A temperature [m] below which nothing is smoothed, because its inverse would overflow.
 #if REAL_DOUBLE
 #define TEMPERATURE_LEAST 1e-100
 #else
@@ -38,7 +38,7 @@ static void closest_choose_touched(const closest_shape *s, const real u[3], clos
     unsigned int bits = (unsigned int)lane_bits(along >= lane_lit(least));
     for (; bits; bits &= bits - 1) {
       const int at = i + lowest_bit(bits);
-      if (at < s->count) { // what is behind pads the last block
+      if (at < s->count) { // later lanes pad the last block
         c->marks[at] = 1;
         c->list[c->count++] = at;
       }
@@ -72,14 +72,14 @@ static void closest_choose_neighbours(GLOBAL const int *rings, int level, closes
   }
 }
 
-// (sum w v v' - mean mean') / temperature, with w the soft maximum's weights; about the touched
-// vertex, so that nothing cancels.
+// (sum w v v' - mean mean') / temperature, with w the soft maximum's weights. Vectors are relative
+// to the touched vertex, which avoids cancellation.
 static void closest_curve_gumbel(const closest_shape *s, GLOBAL const int *rings, const real u[3],
                                  const closest_smooth *by, closest_chosen *c, real h[SYMMETRIC])
 {
   const real temperature = by->temperature * s->record[SHAPE_DIAGONAL];
   const real rate = LOG2E / temperature;
-  real high = R(0.0); // of all that is chosen, from the first
+  real high = R(0.0); // over all selected vertices, relative to the first
   real sum = R(0.0), mean[3] = {R(0.0), R(0.0), R(0.0)}, top[3], square[SYMMETRIC];
   closest_choose_touched(s, u, c);
   closest_choose_neighbours(rings, by->level, c);
@@ -114,7 +114,7 @@ static void closest_curve_gumbel(const closest_shape *s, GLOBAL const int *rings
 }
 
 #if LANES > 1
-// The same of a hull of at most 32 vertices, whose sets are bits.
+// The same for a hull of at most 32 vertices, with sets as bits.
 #define SET_MOST 32
 
 static unsigned int closest_set_around(GLOBAL const int *rings, unsigned int set, int level)
@@ -149,7 +149,7 @@ static void closest_curve_gumbel_small(const closest_shape *s, GLOBAL const int 
   for (int i = 0, b = 0; i < s->padded; i += LANES, ++b) {
     set |= (unsigned int)lane_bits(along[b] >= lane_lit(least)) << i;
   }
-  set &= s->count == SET_MOST ? ~0u : (1u << s->count) - 1; // without what pads the last block
+  set &= s->count == SET_MOST ? ~0u : (1u << s->count) - 1; // without the padding of the last block
   const int first = lowest_bit(set);
   set = closest_set_around(rings, set, by->level);
   const real top[3] = {x[first], y[first], z[first]};
@@ -185,7 +185,7 @@ static void closest_curve_gumbel_small(const closest_shape *s, GLOBAL const int 
 }
 #endif
 
-// ---- of Gaussian directions ----
+// ---- Gaussian directions ----
 
 // Support points of one shape along LANES directions.
 static vec3_r closest_supports_of(const closest_shape *s, vec3_r u)
@@ -217,7 +217,7 @@ static vec3_r closest_supports_of(const closest_shape *s, vec3_r u)
   return closest_load3(to);
 }
 
-// Standard normal numbers of LANES samples of an element, from `sample` on.
+// Standard normal numbers of LANES samples of an element, starting at `sample`.
 static vec3_r closest_normals(const closest_smooth *by, int stream, unsigned int element[2],
                               int sample)
 {
@@ -230,8 +230,9 @@ static vec3_r closest_normals(const closest_smooth *by, int stream, unsigned int
   return lane_normals(x);
 }
 
-// The symmetric part of the mean of (s(u + epsilon z) - w) z' / epsilon; w the witness point, which
-// changes no mean and is the same whichever of several vertices is farthest along u.
+// The symmetric part of the mean of (s(u + epsilon z) - w) z' / epsilon. w is the witness point. It
+// does not change the mean, and it does not depend on which of several equally far vertices is
+// chosen.
 static void closest_curve_gaussian(const closest_shape *s, const real u[3], const real witness[3],
                                    const closest_smooth *by, int stream, unsigned int element[2],
                                    real h[SYMMETRIC])
@@ -261,16 +262,16 @@ static void closest_curve_gaussian(const closest_shape *s, const real u[3], cons
   }
 }
 
-// ---- of a row ----
+// ---- one row ----
 
-// A 64-bit number of a row: what the first row counts as, and the row.
+// A row's 64-bit number: the number of the first row plus the row's index.
 static void closest_element(const closest_smooth *by, int row, unsigned int element[2])
 {
   element[0] = by->first[0] + (unsigned int)row;
   element[1] = by->first[1] + (element[0] < by->first[0]);
 }
 
-// The same of LANES rows; the last row is repeated.
+// The same for LANES rows; the last row is repeated.
 static void closest_row_words(const closest_smooth *by, int first, int count, lane_word element[2])
 {
   unsigned int t[2][LANES], one[2];
@@ -283,8 +284,8 @@ static void closest_row_words(const closest_smooth *by, int first, int count, la
   element[1] = lane_load_words(t[1]);
 }
 
-// Turns H of a shape's own frame to the world's axes, R H R', takes from both sides what lies along
-// n, and adds what a radius does.
+// Rotates H from a shape's own frame to the world's axes, R H R', projects out n on both sides, and
+// adds the effect of a radius.
 static void closest_turn_curvature(lane h[SYMMETRIC], const lane m[9], vec3_r n, lane radius)
 {
   const int at[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
@@ -313,8 +314,8 @@ static void closest_turn_curvature(lane h[SYMMETRIC], const lane m[9], vec3_r n,
   }
 }
 
-// The lanes whose answer is one: not of a pose that is none, of a row that ended at the cutoff, or
-// not finite.
+// The lanes with a valid result: the pose is good, the row did not end at the cutoff, and all
+// numbers are finite.
 static ilane closest_answered(ilane good, GLOBAL const unsigned char *status, GLOBAL const real *d,
                               GLOBAL const real *n, GLOBAL const real *p1, GLOBAL const real *p2,
                               int first, int count)
@@ -331,7 +332,7 @@ static ilane closest_answered(ilane good, GLOBAL const unsigned char *status, GL
   return good & closest_mask_of(bits) & (sum == lane_lit(R(0.0)));
 }
 
-// A side of a block of rows, put where single rows read it: u and the witness point without its
+// A side of a block of rows, stored for access by single rows: u and the witness point without its
 // radius, both in the shape's own frame.
 typedef struct closest_touch {
   real u[3][LANES], witness[3][LANES];
@@ -347,7 +348,8 @@ static void closest_touch_side(const closest_pair *p, int side, vec3_r normal, v
                  to->witness);
 }
 
-// Adds a side's Hessian of a row, and returns whether it was asked for where there is none.
+// Adds a side's Hessian of a row. Returns whether an exact Hessian was requested but does not
+// exist.
 static int closest_curve_row(const closest_rows *rows, const closest_shape *s,
                              const closest_smooth *by, closest_chosen *chosen, int side, int row,
                              const closest_touch *touch, int l, real h[SYMMETRIC])
@@ -391,9 +393,9 @@ static closest_smooth closest_smooth_of(closest_settings s, real temperature, re
   return by;
 }
 
-// Work-items take every `workers`th block of LANES rows each. Answers d (count), n, p1, p2 (count,
-// 3), status (count); curvatures (count, 2, 6) in the world's axes, with the radius; marks
-// (workers, 2 vertices_most), from marks_at on.
+// Each work-item handles every `workers`th block of LANES rows. Results d (count), n, p1, p2
+// (count, 3), status (count); curvatures (count, 2, 6) in the world's axes, with the radius; marks
+// (workers, 2 vertices_most), starting at marks_at.
 ADJOINT_KERNEL void closest_curvature(GLOBAL const int *ints, GLOBAL const real *numbers,
                                       GLOBAL const int *one, GLOBAL const int *two, int stride,
                                       GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
@@ -432,7 +434,7 @@ ADJOINT_KERNEL void closest_curvature(GLOBAL const int *ints, GLOBAL const real 
       for (int l = 0; l < LANES; ++l) {
         real own[SYMMETRIC] = {R(0.0), R(0.0), R(0.0), R(0.0), R(0.0), R(0.0)};
         if (first + l < count && side == 0) {
-          status[first + l] &= CLOSEST_END; // without what an earlier call has added
+          status[first + l] &= CLOSEST_END; // without bits that an earlier call has added
         }
         if (first + l < count && (answered >> l & 1) &&
             closest_curve_row(&rows, &shapes.of[side][l], &by, &chosen, side, first + l, &touch, l,

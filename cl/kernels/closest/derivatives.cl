@@ -1,13 +1,12 @@
-// Derivatives of answers, from curvatures: docs/dev/closest-formulas.md. Perturbations are world
-// twists (tau, phi) of each body about the origin that its pose places. With
-// e = (rigid1 - rigid2) - H1 (phi1 x n) - H2 (phi2 x n) and M = H1 + H2 + d on the plane normal to
-// n,
+// Derivatives of results, from curvatures (docs/dev/closest-formulas.md). Perturbations are world
+// twists (tau, phi) of each body about the origin of its pose. With e = (rigid1 - rigid2) - H1
+// (phi1 x n) - H2 (phi2 x n) and M = H1 + H2 + d on the plane normal to n,
 //   dn = -M^-1 e, dp1 = rigid1 + H1 (dn - phi1 x n), dp2 = rigid2 - H2 (dn - phi2 x n),
 //   dd = n . (rigid2 - rigid1),
-// where rigid_i = tau_i + phi_i x (p_i - t_i). All matrices are symmetric, so that the way back has
-// the same.
+// where rigid_i = tau_i + phi_i x (p_i - t_i). All matrices are symmetric, so the reverse pass uses
+// the same matrices.
 
-// What is divided by at least [m], where both shapes are points.
+// The smallest divisor [m] if both shapes are points.
 #if REAL_DOUBLE
 #define RIDGE_LEAST 1e-100
 #else
@@ -51,8 +50,8 @@ static void closest_add_lanes(lane h[SYMMETRIC], vec3_r a, vec3_r b, lane x)
   h[5] += x * a.z * b.z;
 }
 
-// Inverts M by its two eigenvalues, each no smaller than the ridge: deep inside a flat overlap M is
-// not positive.
+// Inverts M by its two eigenvalues, each at least the ridge: deep inside a flat overlap M is not
+// positive.
 static void closest_invert(closest_linear *l, lane d, lane ridge)
 {
   vec3_r b, c;
@@ -70,7 +69,8 @@ static void closest_invert(closest_linear *l, lane d, lane ridge)
   const lane by = R(1.0) / lane_max(size, lane_lit(REAL_TINY));
   const lane radius = size * lane_sqrt(halved * by * (halved * by) + bc * by * (bc * by));
   const ilane round = radius < lane_lit(REAL_TINY), left = halved < lane_lit(R(0.0));
-  // (halved + radius, bc) or, without cancellation, (bc, radius - halved) is the greater one's.
+  // The eigenvector of the greater eigenvalue is (halved + radius, bc) or, without cancellation,
+  // (bc, radius - halved).
   const lane x = lane_select(round, lane_lit(R(1.0)), lane_select(left, bc, halved + radius));
   const lane y = lane_select(round, lane_lit(R(0.0)), lane_select(left, radius - halved, bc));
   const lane most = lane_max(lane_abs(x), lane_abs(y));
@@ -103,7 +103,7 @@ static closest_linear closest_linear_of(const closest_rows *rows, int first, con
   return l;
 }
 
-// Adds to the rows' ends that an eigenvalue was below the ridge.
+// Marks in the rows' status that an eigenvalue was below the ridge.
 static void closest_tell_steep(GLOBAL unsigned char *status, const closest_linear *l, int first,
                                int count)
 {
@@ -237,8 +237,8 @@ static void closest_put_gradient(const closest_pair *p, ilane good, int width, i
   }
 }
 
-// ---- kernels: each work-item takes LANES rows ----
-// Writes Jacobians: p1, p2, n (count, 3, 12) and d (count, 12), given the answers and curvatures.
+// ---- kernels: each work-item handles LANES rows ----
+// Writes Jacobians from the results and curvatures: p1, p2, n (count, 3, 12) and d (count, 12).
 ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *numbers,
                                      GLOBAL const int *one, GLOBAL const int *two, int stride,
                                      GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
@@ -265,7 +265,7 @@ ADJOINT_KERNEL void closest_jacobian(GLOBAL const int *ints, GLOBAL const real *
   }
 }
 
-// Writes the gradient of the sum of answers times their cotangents: twists (count, 12), pose1_by,
+// Writes the gradient of the sum of results times their cotangents: twists (count, 12), pose1_by,
 // pose2_by (count, width).
 ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbers,
                                 GLOBAL const int *one, GLOBAL const int *two, int stride,
@@ -292,7 +292,7 @@ ADJOINT_KERNEL void closest_vjp(GLOBAL const int *ints, GLOBAL const real *numbe
   closest_put_gradient(&p, l.good, width, first, count, &t, twists, pose1_by, pose2_by);
 }
 
-// Writes derivatives of the answers along twists (count, 12).
+// Writes derivatives of the results along twists (count, 12).
 ADJOINT_KERNEL void closest_jvp(GLOBAL const int *ints, GLOBAL const real *numbers,
                                 GLOBAL const int *one, GLOBAL const int *two, int stride,
                                 GLOBAL const real *pose1, GLOBAL const real *pose2, int width,

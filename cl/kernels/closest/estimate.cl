@@ -1,14 +1,15 @@
-// Derivatives by queries only (docs/dev/closest-formulas.md): body 2 is moved, the query is asked
-// again, and the changes times the step are added up, (10, 6) a row: p1, p2, n, d by the twist of
-// body 2. Moving both bodies alike moves the answer with them, which gives the columns of body 1.
+// Derivatives by queries only (docs/dev/closest-formulas.md). Body 2 is moved, the query is
+// repeated, and the changes times the step are summed, (10, 6) per row: p1, p2, n, d by the twist
+// of body 2. A common motion of both bodies moves the result rigidly, which gives the columns of
+// body 1.
 
 typedef struct closest_step {
-  vec3_r tau, phi; // how body 2 is moved
-  lane z[6];       // what the change is multiplied by
+  vec3_r tau, phi; // the motion of body 2
+  lane z[6];       // the factors of the change
 } closest_step;
 
-// `round` is the number of the sample; of central differences twice the axis, and 1 more for the
-// way back.
+// `round` is the number of the sample. For central differences it is twice the axis, plus 1 for the
+// backward step.
 static closest_step closest_step_of(const closest_smooth *by, int first, int count, int round,
                                     lane spans)
 {
@@ -40,7 +41,7 @@ static closest_step closest_step_of(const closest_smooth *by, int first, int cou
     z[halved] = lane_normals(x);
   }
   const lane part = lane_lit(R(1.0) / (real)by->samples);
-  const lane zero = lane_lit(R(0.0)); // shapes that both are points are moved nowhere
+  const lane zero = lane_lit(R(0.0)); // two points are not moved
   const lane by_far = lane_select(far > zero, part / lane_select(far > zero, far, part), zero);
   const lane by_turn = part / turn;
   s.tau = scale3_r(z[0], far);
@@ -80,7 +81,7 @@ static void closest_quaternion(const lane x[7], int width, lane q[4])
   q[3] = w.z * (a * R(0.5));
 }
 
-// Multiplies exp(phi) from the left.
+// Multiplies by exp(phi) from the left.
 static void closest_turn_quaternion(vec3_r phi, lane q[4])
 {
   lane a, b, c, cosine;
@@ -103,8 +104,8 @@ static void closest_put_pose(GLOBAL real *to, int first, int count, vec3_r t, co
   }
 }
 
-// Writes poses (count, 7) at which the query is asked: of body 1 as it is, of body 2 moved. The
-// identity where a pose is not good. Each work-item takes LANES rows.
+// Writes poses (count, 7) for the query: body 1 unchanged, body 2 moved. A bad pose is replaced by
+// the identity. Each work-item handles LANES rows.
 ADJOINT_KERNEL void closest_move(GLOBAL const int *ints, GLOBAL const real *numbers,
                                  GLOBAL const int *one, GLOBAL const int *two, int stride,
                                  GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
@@ -128,8 +129,8 @@ ADJOINT_KERNEL void closest_move(GLOBAL const int *ints, GLOBAL const real *numb
   closest_put_pose(moved2, first, count, add3_r(p.frame[1].t, s.tau), q);
 }
 
-// Adds a round's changes to sums, planes (10, 6) of `plane` rows, which the first round begins.
-// `about` is subtracted from the moved answers: central differences take none.
+// Adds a round's changes to sums, planes (10, 6) of `plane` rows, which the first round
+// initialises. `about` is subtracted from the moved results; central differences do not need it.
 ADJOINT_KERNEL void closest_gather_slopes(GLOBAL const int *ints, GLOBAL const real *numbers,
                                           GLOBAL const int *one, GLOBAL const int *two, int stride,
                                           GLOBAL const real *pose1, GLOBAL const real *pose2,
@@ -167,7 +168,7 @@ ADJOINT_KERNEL void closest_gather_slopes(GLOBAL const int *ints, GLOBAL const r
   }
 }
 
-// ---- from these sums to what is asked ----
+// ---- conversion of the sums to derivatives ----
 typedef struct closest_sums {
   lane by[CLOSEST_VALUES][6]; // by body 2's twist
   vec3_r n, arm[2], across;   // arms: of p1 and p2 from body 1's origin; across: from there to
@@ -193,7 +194,7 @@ static void closest_read_sums(closest_sums *s, const closest_rows *rows, const c
   s->good = closest_answered(p->good, status, d, n, p1, p2, first, rows->count);
 }
 
-// y' = sums (twist2 - twist1 carried to body 2's origin) + what moving both with twist1 does.
+// y' = sums (twist2 - twist1 transported to body 2's origin) + effect of moving both with twist1.
 static closest_slopes closest_forward_sums(const closest_sums *s, const closest_twists *t)
 {
   const vec3_r tau = sub3_r(t->tau[1], add3_r(t->tau[0], cross3_r(t->phi[0], s->across)));
@@ -235,7 +236,7 @@ static closest_twists closest_backward_sums(const closest_sums *s, const closest
   return t;
 }
 
-// Does what closest_jacobian does, given sums.
+// Like closest_jacobian, from sums.
 ADJOINT_KERNEL void closest_jacobian_sums(GLOBAL const int *ints, GLOBAL const real *numbers,
                                           GLOBAL const int *one, GLOBAL const int *two, int stride,
                                           GLOBAL const real *pose1, GLOBAL const real *pose2,
@@ -261,7 +262,7 @@ ADJOINT_KERNEL void closest_jacobian_sums(GLOBAL const int *ints, GLOBAL const r
   }
 }
 
-// Does what closest_vjp does, given sums.
+// Like closest_vjp, from sums.
 ADJOINT_KERNEL void closest_vjp_sums(
   GLOBAL const int *ints, GLOBAL const real *numbers, GLOBAL const int *one, GLOBAL const int *two,
   int stride, GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,
@@ -284,7 +285,7 @@ ADJOINT_KERNEL void closest_vjp_sums(
   closest_put_gradient(&p, sum.good, width, first, count, &t, twists, pose1_by, pose2_by);
 }
 
-// Does what closest_jvp does, given sums.
+// Like closest_jvp, from sums.
 ADJOINT_KERNEL void closest_jvp_sums(GLOBAL const int *ints, GLOBAL const real *numbers,
                                      GLOBAL const int *one, GLOBAL const int *two, int stride,
                                      GLOBAL const real *pose1, GLOBAL const real *pose2, int width,

@@ -1,5 +1,5 @@
-// Hessians of support maps, where shapes have them: of a shape in its own frame at the unit
-// direction u, without its radius, six numbers xx xy xz yy yz zz.
+// Exact Hessians of support maps, for shapes that have them: of a shape in its own frame at the
+// unit direction u, without its radius, six numbers xx xy xz yy yz zz.
 
 // Adds factor v v'.
 static void closest_add_square(real h[SYMMETRIC], const real v[3], real factor)
@@ -12,7 +12,7 @@ static void closest_add_square(real h[SYMMETRIC], const real v[3], real factor)
   h[5] += factor * v[2] * v[2];
 }
 
-// A share of L within which two features count as touched alike, so that there is no curvature.
+// A share of L within which two features count as equally far, so that there is no curvature.
 #if REAL_DOUBLE
 #define TIED 1e-6
 #else
@@ -55,7 +55,8 @@ static int closest_curve_ellipsoid(const closest_shape *s, const real u[3], real
   return 0;
 }
 
-// Of a rim, a circle of radius r: r / k along the tangent, with k the part of u across the axis.
+// For a rim, a circle of radius r, the curvature is r / k along the tangent, with k the part of u
+// across the axis.
 static int closest_curve_ring(const closest_shape *s, const real u[3], real h[SYMMETRIC])
 {
   const real r = s->record[SHAPE_SIZE], height = s->record[SHAPE_SIZE + 1];
@@ -76,8 +77,8 @@ static int closest_curve_ring(const closest_shape *s, const real u[3], real h[SY
   return 0;
 }
 
-// Shares of the largest component below this count as this, all alike: at a pole curvature is a
-// quotient of two that vanish, or without bound.
+// The smallest share of the largest component; smaller shares are replaced by it. At a pole
+// curvature is a quotient of two vanishing numbers, or unbounded.
 #if REAL_DOUBLE
 #define SHARE_LEAST 1e-8
 #else

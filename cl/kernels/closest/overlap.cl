@@ -1,6 +1,6 @@
-// Shapes that overlap, or touch within the tolerance: rows that closest_apart has left. The depth
-// is that of the origin in the Minkowski difference; a polytope of support points grows inside it
-// until no face of the difference can be nearer than the best one that was found.
+// Shapes that overlap, or touch within the tolerance: the rows that closest_apart leaves. The depth
+// is that of the origin in the Minkowski difference. A polytope of support points grows inside the
+// difference until no face of the difference can be nearer than the best face found.
 
 // ---- the first tetrahedron ----
 
@@ -9,7 +9,7 @@
 typedef struct closest_candidates {
   wide x[CANDIDATES][POLYTOPE_CORNER];
   int code[CANDIDATES][2];
-  int count, given; // given: those of the row's simplex, which come first
+  int count, given; // given: those of the row's simplex, which are the first
 } closest_candidates;
 
 static void closest_add_candidate(closest_candidates *c, const closest_view *v,
@@ -58,9 +58,9 @@ static void closest_swap(closest_candidates *c, int i, int j)
   }
 }
 
-// Puts the candidate that is farthest from the span of those before it at place i, 1 to 3, and
-// returns how far that is. `span` is the direction of the line, or the normal of the plane, which
-// need not be unit.
+// Moves the candidate that is farthest from the span of the earlier ones to place i, 1 to 3, and
+// returns its distance. `span` is the direction of the line, or the normal of the plane, and need
+// not be a unit vector.
 static wide closest_choose(closest_candidates *c, int i, const wide span[3])
 {
   const wide by = i == 1 ? (wide)1
@@ -81,7 +81,7 @@ static wide closest_choose(closest_candidates *c, int i, const wide span[3])
   return most;
 }
 
-// Writes a vector normal to u, as long as u or longer than half of it.
+// Writes a vector normal to u, with a length between half of u's and u's.
 static void closest_normal_to(const wide u[3], wide out[3])
 {
   const wide x = wide_abs(u[0]), y = wide_abs(u[1]), z = wide_abs(u[2]);
@@ -90,8 +90,9 @@ static void closest_normal_to(const wide u[3], wide out[3])
   closest_cross(u, axis, out);
 }
 
-// Spreads candidates over the difference so that the first four are a tetrahedron, and returns how
-// many dimensions they have; `normal` is the direction in which there is nothing then.
+// Spreads candidates over the difference so that the first four form a tetrahedron, and returns the
+// number of dimensions that they span. If these are fewer than three, `normal` is a direction
+// without extent.
 static int closest_spread(closest_candidates *c, const closest_view *v, wide normal[3])
 {
   const wide flat = FLAT_SHARE;
@@ -111,7 +112,7 @@ static int closest_spread(closest_candidates *c, const closest_view *v, wide nor
   closest_normal_to(e1, normal);
   closest_cross(e1, normal, e2);
   const wide back1[3] = {-normal[0], -normal[1], -normal[2]}, back2[3] = {-e2[0], -e2[1], -e2[2]};
-  closest_add_candidate(c, v, normal); // of a long shape all before may have been its ends
+  closest_add_candidate(c, v, normal); // for a long shape all earlier candidates may be its ends
   closest_add_candidate(c, v, back1);
   closest_add_candidate(c, v, e2);
   closest_add_candidate(c, v, back2);
@@ -126,8 +127,8 @@ static int closest_spread(closest_candidates *c, const closest_view *v, wide nor
   return closest_choose(c, 3, normal) <= flat ? 2 : 3;
 }
 
-// Begins the polytope with the row's own simplex where it is a tetrahedron, else with what is
-// spread.
+// Begins the polytope with the row's own simplex if that is a tetrahedron, and otherwise with the
+// spread candidates.
 static int closest_begin_polytope(closest_polytope *p, closest_candidates *c, const closest_view *v,
                                   GLOBAL const int *simplex, wide normal[3])
 {
@@ -148,7 +149,7 @@ static int closest_begin_polytope(closest_polytope *p, closest_candidates *c, co
   return 2;
 }
 
-// ---- the answer ----
+// ---- the result ----
 
 typedef struct closest_depth {
   wide height, off; // of the support plane along the best face's normal, and of the face's plane
@@ -168,7 +169,7 @@ static void closest_grow_until(closest_polytope *p, const closest_view *v, close
     const wide outward[3] = {p->nx[face], p->ny[face], p->nz[face]};
     wide x[POLYTOPE_CORNER];
     int code[2];
-    // What was certain once stays so: it falls where rounding has made faces that are not the
+    // An earlier bound stays valid. It would fall if rounding makes faces that are not the
     // polytope's.
     best->inner = best->rounds ? wide_max(best->inner, p->off[face]) : p->off[face];
     if (best->height - best->inner <= v->bound) {
@@ -202,9 +203,9 @@ static void closest_grow_until(closest_polytope *p, const closest_view *v, close
   }
 }
 
-// Writes the weights of a face's corners at the point of it that the origin is seen behind along
-// `outward`, and returns the least: below 0 where the origin is seen beside it. A face that is
-// turned away has none.
+// Writes the weights of a face's corners at the projection of the origin along `outward` onto the
+// face. Returns the least weight, which is below 0 if the projection is outside the face. A face
+// that is turned away has no weights.
 static wide closest_face_weights(const closest_polytope *p, const int ends[3],
                                  const wide outward[3], wide weight[3])
 {
@@ -228,8 +229,8 @@ static wide closest_face_weights(const closest_polytope *p, const int ends[3],
   return wide_min(weight[0], wide_min(weight[1], weight[2]));
 }
 
-// Finds the face behind which the origin is seen along the best normal. It is the best one itself
-// unless that has gone since, or is one of several triangles in one plane.
+// Finds the face that contains the projection of the origin along the best normal. This is the best
+// face itself, unless it has been removed since or is one of several triangles in one plane.
 static void closest_find_holder(const closest_polytope *p, const closest_view *v,
                                 const closest_depth *best, int ends[3], wide weight[3])
 {
@@ -314,7 +315,7 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
     return;
   }
   if (closest_begin_polytope(&p, &c, &v, simplex, normal) < 3) {
-    // The candidates were sorted: the row's own simplex comes once more.
+    // The candidates were reordered, so the row's own simplex is read again.
     closest_take_simplex(&c, &v, simplex);
     closest_write_flat(to, &pair, &v, row, &c, normal);
     return;
@@ -331,7 +332,7 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
     simplex[2 * k + 1] = p.code[2 * ends[k] + 1];
   }
   simplex[2 * NEWEST] = simplex[2 * NEWEST + 1] = -1;
-  // An origin outside is nearer than `touching`: what it is apart is certain by that alone.
+  // An origin outside is nearer than `touching`, which is then the certain bound of the separation.
   const wide open = best.height - best.inner;
   closest_write(to, &pair, &v, row, best.height, n, at,
                 best.inner < (wide)0 ? wide_max(open, v.touching) : wide_max(open, (wide)0));
@@ -339,8 +340,8 @@ static void closest_solve_overlap(const closest_rows *rows, const closest_answer
   to->iterations[row] += best.rounds;
 }
 
-// Work-items take every `workers`th row each, in which there is anything left to do; polytopes and
-// places: POLYTOPE_REALS and POLYTOPE_INTS of `corners` for each of them.
+// Each work-item handles every `workers`th row that is not finished. polytopes and places have
+// POLYTOPE_REALS and POLYTOPE_INTS of `corners` for each work-item.
 KERNEL void closest_overlap(GLOBAL const int *ints, GLOBAL const real *numbers,
                             GLOBAL const int *one, GLOBAL const int *two, int stride,
                             GLOBAL const real *pose1, GLOBAL const real *pose2, int width,

@@ -1,7 +1,7 @@
-// Where the shapes of a block of rows are: everything is seen from shape 1's own frame.
+// The positions of the shapes of a block of rows, relative to shape 1's own frame.
 
-// Shapes that are apart by less count as touching, as a share of both spans; and by less than the
-// tolerance.
+// Shapes whose distance is smaller count as touching, as a share of both spans. The tolerance
+// limits this distance too.
 #if REAL_DOUBLE
 #define TOUCHING 1e-12
 #else
@@ -22,7 +22,7 @@ typedef struct closest_pair {
 typedef struct closest_rows {
   GLOBAL const int *ints;
   GLOBAL const real *numbers;
-  GLOBAL const int *one, *two; // each row's shapes; of all where the stride is 0
+  GLOBAL const int *one, *two; // each row's shapes; one shape for all rows if the stride is 0
   int stride;
   GLOBAL const real *pose1, *pose2;
   int width, count;
@@ -34,7 +34,7 @@ static closest_shape closest_shape_at(const closest_rows *rows, int side, int ro
   return closest_shape_of(rows->ints, rows->numbers, which[rows->stride ? row : 0]);
 }
 
-// The lanes' shapes. placing: bits that any of a side has.
+// The lanes' shapes. placing has the bits that any shape of a side has.
 typedef struct closest_sides {
   closest_shape of[2][LANES];
   int placing[2];
@@ -51,7 +51,8 @@ static void closest_take_shapes(closest_sides *s, const closest_rows *rows, int 
   }
 }
 
-// Reads the poses of a side, the identity where one is not good: not finite, or its quaternion 0.
+// Reads the poses of a side. A bad pose, which is not finite or has a zero quaternion, is replaced
+// by the identity.
 static ilane closest_read_pose(GLOBAL const real *poses, int width, int first, int last, lane x[7])
 {
   lane size = lane_lit(R(0.0)), turn = lane_lit(R(0.0));
@@ -68,7 +69,7 @@ static ilane closest_read_pose(GLOBAL const real *poses, int width, int first, i
   return good;
 }
 
-// Makes c = a' b of rotations.
+// Computes c = a' b of rotations.
 static void closest_turn_back(const lane a[9], const lane b[9], lane c[9])
 {
   for (int i = 0; i < 3; ++i) {
@@ -136,7 +137,7 @@ static void closest_place_side(closest_pair *p, const closest_rows *rows,
   p->spans += closest_record(of, SHAPE_SPAN);
 }
 
-// The difference of the positions comes first, so that poses far from the world's origin cost no
+// The difference of the positions is taken first, so that poses far from the world's origin lose no
 // digits.
 static void closest_place(closest_pair *p, const closest_rows *rows, const closest_sides *shapes,
                           int first)
@@ -158,9 +159,9 @@ static void closest_place_block(closest_pair *p, const closest_rows *rows, int f
   closest_place(p, rows, &shapes, first);
 }
 
-// ---- one row ----
+// ---- single rows ----
 
-// The same of a single row, in wide numbers.
+// The same for a single row, in wide numbers.
 typedef struct closest_spot {
   wide m[9], at[3]; // of shape 1's own frame in the world
   wide r[9], t[3];  // of shape 2 in it
@@ -211,7 +212,7 @@ static void closest_place_row(closest_spot *p, const closest_rows *rows,
   p->spans = (wide)shapes[0].record[SHAPE_SPAN] + shapes[1].record[SHAPE_SPAN];
 }
 
-// ---- and more of blocks ----
+// ---- more functions for blocks ----
 
 // Gathers vectors of rows, of which the last one is repeated.
 static vec3_r closest_gather3(GLOBAL const real *p, int first, int last)

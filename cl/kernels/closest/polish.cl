@@ -1,15 +1,15 @@
-// Answers of curved shapes, made better. A gap of the tolerance leaves the normal of a curved
-// shape, and with it the points, known to about its square root alone. Where both support points
-// are the witness points already, up to that, the normal is found by Newton's method: the part r of
-// s2(-n) - s1(n) across n must be 0, and changes by -(H1 + H2 + d) dn.
+// Refines the results of curved shapes. With a gap of the tolerance the normal of a curved shape,
+// and with it the points, are only accurate to about the square root of the tolerance. If both
+// support points are already the witness points up to that error, Newton's method finds the normal:
+// the part r of s2(-n) - s1(n) across n must be 0, and changes by -(H1 + H2 + d) dn.
 
 #define POLISH_MOST 5 // steps of a row
-// of both spans: support points that are farther apart across n are of a face or an edge
+// of both spans: support points farther apart across n belong to a face or an edge
 #define POLISH_REACH R(0.01)
 
 typedef struct closest_polish {
   wide n[3], x1[3], across[3]; // in shape 1's frame: the normal, s1(n), and s2(-n) - s1(n)
-  wide g, rest2;               // along n, and the square of what lies across it
+  wide g, rest2;               // the part along n, and the square of the part across it
   real u1[3], u2[3];
 } closest_polish;
 
@@ -36,7 +36,7 @@ static void closest_polish_at(const closest_shape shapes[2], const closest_spot 
   }
 }
 
-// Writes the curvatures' sum in shape 1's frame, and returns whether there is one.
+// Writes the sum of the curvatures in shape 1's frame, and returns whether it exists.
 static int closest_polish_curvature(const closest_shape shapes[2], const closest_spot *p,
                                     const closest_polish *a, wide sum[9])
 {
@@ -67,7 +67,7 @@ static void closest_apply(const wide m[9], const wide x[3], wide out[3])
   }
 }
 
-// Takes a step of the normal. Returns 0 where it is no maximum of g that is approached.
+// Makes a step of the normal. Returns 0 if the step does not approach a maximum of g.
 static int closest_polish_step(const closest_shape shapes[2], const closest_spot *p,
                                closest_polish *a)
 {
@@ -167,12 +167,12 @@ static void closest_polish_row(const closest_rows *rows, const closest_answers *
     best = now;
   }
   const wide least = tolerance * p.spans;
-  if (best.rest2 <= least * least) { // else p2 would not be on shape 2
+  if (best.rest2 <= least * least) { // otherwise p2 would not be on shape 2
     closest_write_polished(to, &p, &best, row, tolerance);
   }
 }
 
-// Each work-item takes a row whose answer closest_apart and closest_overlap have left.
+// Each work-item handles one row with a result of closest_apart or closest_overlap.
 KERNEL void closest_refine(GLOBAL const int *ints, GLOBAL const real *numbers,
                            GLOBAL const int *one, GLOBAL const int *two, int stride,
                            GLOBAL const real *pose1, GLOBAL const real *pose2, int width, int count,

@@ -1,15 +1,15 @@
-// A polytope of support points of the Minkowski difference, of one row, which grows where its face
-// is nearest to the origin (van den Bergen 2001). Its memory is the work-item's own scratch:
-// corners, planes of faces by components, and places.
+// A polytope of support points of the Minkowski difference of one row. It grows at the face that is
+// nearest to the origin (van den Bergen 2001). Its memory is the work-item's own scratch: corners,
+// planes of faces by components, and indices.
 //
-// Planes and corners are wide numbers: planes of small faces, from corners in the device's usual
-// numbers, are too far off where these are float. Such corners are a polytope's own, however they
-// were rounded.
+// Planes and corners are wide numbers, because planes of small faces are too inaccurate if their
+// corners are computed in float. Corners computed in wide numbers define the polytope, however
+// their support points were rounded.
 //
-// The origin may lie outside, by as much as shapes that touch are apart: distances of planes from
-// the origin are negative there, and nothing else differs.
+// The origin may be outside by the distance of touching shapes. Distances of planes from the origin
+// are then negative, and nothing else differs.
 
-// What counts as flat, and which height above a face as none.
+// The share that counts as flat, and the height above a face that counts as zero.
 #define FLAT_SHARE ((wide)8 * REAL_EPSILON)
 #if REAL_DOUBLE || !WIDE
 #define POLYTOPE_SLACK ((wide)4 * REAL_EPSILON)
@@ -18,22 +18,21 @@
 #endif
 
 typedef struct closest_polytope {
-  int corners_most, corners, faces; // faces: places that have been used, free ones among them
-  int faces_most, free;             // free: how many places are on the list `vacant`
+  int corners_most, corners, faces; // faces: number of used slots, including free ones
+  int faces_most, free;             // free: number of slots in the list `vacant`
   GLOBAL wide *corner;              // POLYTOPE_CORNER each: the difference, and the point of
                                     // shape 1
-  GLOBAL real *key;                 // of each face the distance that it is chosen by, REAL_BIG:
-                                    // never
-  GLOBAL wide *nx, *ny, *nz, *off;  // outward unit normals, distances of the planes from the origin
-  GLOBAL int *code;                 // (corners, 2)
-  GLOBAL int *link;                 // (corners) the new face that begins at a corner, by `round`
-  GLOBAL int *round;                // (corners) when that was
-  GLOBAL int *ends;                 // (faces, 3) corners, counterclockwise seen from outside
-  GLOBAL int *beside;               // (faces, 3) the face across the edge from each corner to the
-                                    // next
-  GLOBAL int *seen;                 // (faces) when it was last found to be seen by a new corner
-  GLOBAL int *vacant, *stack;       // (faces)
-  int turn;                         // counts growths
+  GLOBAL real *key; // each face's distance for the choice of the nearest, or REAL_BIG if the face
+                    // is never chosen
+  GLOBAL wide *nx, *ny, *nz, *off; // outward unit normals, distances of the planes from the origin
+  GLOBAL int *code;                // (corners, 2)
+  GLOBAL int *link;                // (corners) the new face that begins at a corner, by `round`
+  GLOBAL int *round;               // (corners) the turn in which `link` was set
+  GLOBAL int *ends;                // (faces, 3) corners, counterclockwise seen from outside
+  GLOBAL int *beside; // (faces, 3) the face across the edge from each corner to the next
+  GLOBAL int *seen;   // (faces) the last turn in which the face was visible from a new corner
+  GLOBAL int *vacant, *stack; // (faces)
+  int turn;                   // counts growths
 } closest_polytope;
 
 static closest_polytope closest_polytope_in(GLOBAL wide *reals, GLOBAL int *ints, int corners)
@@ -85,7 +84,7 @@ static wide closest_height(const closest_polytope *p, int face, const wide x[3])
   return p->nx[face] * x[0] + p->ny[face] * x[1] + p->nz[face] * x[2] - p->off[face];
 }
 
-// Takes a place for a face, or returns -1.
+// Reserves a slot for a face, or returns -1.
 static int closest_new_face(closest_polytope *p)
 {
   if (p->free > 0) {
@@ -108,8 +107,8 @@ static void closest_drop_face(closest_polytope *p, int face)
   p->vacant[p->free++] = face;
 }
 
-// Sets a face's corners and plane. A face without area, whose new corner lies on its edge's line,
-// is never chosen, and takes the plane of the face across that edge.
+// Sets a face's corners and plane. A face without area, whose new corner is on its edge's line, is
+// never chosen, and gets the plane of the face across that edge.
 static void closest_set_face(closest_polytope *p, int face, int a, int b, int c, int across)
 {
   wide e1[3], e2[3], normal[3], at[3];
@@ -155,7 +154,7 @@ static void closest_add_corner(closest_polytope *p, const wide x[POLYTOPE_CORNER
   ++p->corners;
 }
 
-// Makes the four faces of the first four corners. Returns whether they are a tetrahedron.
+// Makes the four faces of the first four corners. Returns whether they form a tetrahedron.
 static int closest_set_tetrahedron(closest_polytope *p)
 {
   wide e1[3], e2[3], e3[3], normal[3];
@@ -164,7 +163,7 @@ static int closest_set_tetrahedron(closest_polytope *p)
   closest_between(p, 0, 3, e3);
   closest_cross(e1, e2, normal);
   const wide volume = closest_dot(normal, e3);
-  const int flipped = volume > (wide)0; // corner 3 must lie behind the face 0 1 2
+  const int flipped = volume > (wide)0; // corner 3 must be behind the face 0 1 2
   const int b = flipped ? 2 : 1, c = flipped ? 1 : 2;
   for (int i = 0; i < 4; ++i) {
     (void)closest_new_face(p);
@@ -192,7 +191,7 @@ static int closest_nearest_face(const closest_polytope *p)
   }
   return best;
 #else
-  // Keys are there for whole blocks: those behind the last face are never the least.
+  // Keys exist for whole blocks; those after the last face are never the least.
   lane least = lane_load(p->key), block = lane_lit(R(0.0));
   for (int i = LANES; i < p->faces; i += LANES) {
     const lane key = lane_load(p->key + i);
@@ -208,7 +207,7 @@ static int closest_nearest_face(const closest_polytope *p)
 #endif
 }
 
-// Joins the newest corner to an edge of the border: of the seen face `from`, towards the face
+// Joins the newest corner to an edge of the border between the visible face `from` and the face
 // `across`.
 static int closest_join(closest_polytope *p, int from, int edge, int across, int corner)
 {
@@ -228,7 +227,7 @@ static int closest_join(closest_polytope *p, int from, int edge, int across, int
   return 1;
 }
 
-// Joins the new faces to each other, once around the border. Returns whether it is a ring.
+// Joins the new faces to each other, once around the border. Returns whether the border is a ring.
 static int closest_close_ring(closest_polytope *p, int start, int added)
 {
   int corner = start;
@@ -244,9 +243,9 @@ static int closest_close_ring(closest_polytope *p, int start, int added)
   return added >= 3 && corner == start;
 }
 
-// Puts the newest corner on the polytope: the faces that it sees, from `face` on, go, and new ones
-// join it to their border. Returns 0 where there is no room or the border is no ring, which
-// rounding may do; the polytope is of no use then.
+// Adds the newest corner to the polytope: faces visible from it, starting with `face`, are removed,
+// and new faces join it to their border. Returns 0 if there is no room or if the border is no ring,
+// which rounding can cause. The polytope is then unusable.
 static int closest_grow(closest_polytope *p, int face, wide slack)
 {
   const int corner = p->corners - 1, turn = ++p->turn;
@@ -257,7 +256,7 @@ static int closest_grow(closest_polytope *p, int face, wide slack)
   int count = 1, added = 0, start = -1;
   p->stack[0] = face;
   p->seen[face] = turn;
-  for (int at = 0; at < count; ++at) { // over the faces that are seen, found on the way
+  for (int at = 0; at < count; ++at) { // loops over the visible faces, which it finds on the way
     const int from = p->stack[at];
     for (int i = 0; i < 3; ++i) {
       const int across = p->beside[3 * from + i];

@@ -1,7 +1,8 @@
-// Points and segments, of which spheres and capsules are made, in closed form.
+// Points and segments, the cores of spheres and capsules, in closed form.
 
-// What is between the point a z of one segment and t + b axis of the other, normal to those whose
-// ends it does not touch: near each other the difference alone would not be, for rounding.
+// Returns the vector between the point a z of one segment and t + b axis of the other. It is made
+// normal to each segment whose ends it does not touch: for near segments, rounding would make the
+// plain difference inexact.
 static vec3_r closest_segment_gap(vec3_r axis, vec3_r t, lane a, lane b, ilane free1, ilane free2,
                                   ilane askew)
 {
@@ -16,9 +17,9 @@ static vec3_r closest_segment_gap(vec3_r axis, vec3_r t, lane a, lane b, ilane f
   return closest_select3(free1 & free2 & askew, scale3_r(normal, height), single);
 }
 
-// Solves the lanes whose shapes both are points or segments in closed form: the nearest points of
-// two segments, by their crossing seen along both, each then put within its ends (Lumelsky 1985).
-// What they have in common with other rows is v, the point of shape 1 and the bound.
+// Solves the lanes whose shapes are both points or segments in closed form: the nearest points of
+// two segments, by their crossing as seen along both, each then clamped to its ends (Lumelsky
+// 1985). The outputs shared with other rows are v, the point of shape 1 and the bound.
 static ilane closest_segments(const closest_sides *shapes, const closest_pair *p, vec3_r t, lane by,
                               closest_walk *w)
 {
@@ -39,9 +40,9 @@ static ilane closest_segments(const closest_sides *shapes, const closest_pair *p
   }
   const lane zero = lane_lit(R(0.0));
   const lane h1 = lane_load(half_length[0]) * by, h2 = lane_load(half_length[1]) * by;
-  const vec3_r axis = make_r(p->r[2], p->r[5], p->r[8]); // shape 2's, where shape 1's is z
-  const lane sine2 = axis.x * axis.x + axis.y * axis.y;  // by |z x axis|, which keeps its digits
-  // (t x axis) . (z x axis), the way along z to the crossing, times sine2.
+  const vec3_r axis = make_r(p->r[2], p->r[5], p->r[8]); // shape 2's axis; shape 1's is z
+  const lane sine2 = axis.x * axis.x + axis.y * axis.y;  // from |z x axis|, which keeps its digits
+  // (t x axis) . (z x axis), the distance along z to the crossing, times sine2.
   const lane cross =
     (t.z * axis.x - t.x * axis.z) * axis.x - (t.y * axis.z - t.z * axis.y) * axis.y;
   const ilane askew = sine2 > lane_lit(R(16.0) * REAL_EPSILON * REAL_EPSILON);
@@ -61,7 +62,7 @@ static ilane closest_segments(const closest_sides *shapes, const closest_pair *p
   return these;
 }
 
-// All ends of both segments as a simplex, for rows that closest_segments solves.
+// Writes all ends of both segments as a simplex, for rows that closest_segments solves.
 static void closest_segment_codes(GLOBAL int *simplex, const closest_sides *shapes, int row, int l)
 {
   GLOBAL int *to = ROW(simplex, row, 2 * SIMPLEX);

@@ -1,10 +1,10 @@
-// The point of a simplex of up to four points that is nearest to the origin. No guard: it is
-// included for lanes, and for wide numbers, with NUM_EPSILON.
+// The point of a simplex of up to four points that is nearest to the origin. No include guard: the
+// file is included for lanes, and for wide numbers, with NUM_EPSILON.
 //
-// The newest point is the one in slot 3; without it the others, which are at most three, were
-// searched already, so that what is nearest now has the newest point in it. Every segment and
-// triangle with it is tried, and the best one taken: there are no cases, and nothing is decided by
-// a sign that rounding may have turned.
+// The newest point is in slot 3. The other points, at most three, were searched earlier, so the
+// nearest point now involves the newest one. Every segment and triangle with the newest point is
+// tried, and the best one is taken. There are no cases, and no decision depends on a sign that
+// rounding may have flipped.
 
 typedef struct FN(closest_nearest) {
   vec x; // the nearest point
@@ -36,7 +36,7 @@ static void FN(closest_try_segment)(FN(closest_nearest) *best, const vec w[SIMPL
   const num share = -FN(dot3)(w[NEWEST], e) / n_select(sound, ee, n_lit(R(1.0)));
   const num t = n_select(share > zero, n_select(share < one, share, one), zero);
   const vec at = FN(mad3)(e, t, w[NEWEST]);
-  // Near the origin rounding leaves a part along the segment, which would turn the normal.
+  // Near the origin rounding leaves a component along the segment, which would rotate the normal.
   const num along =
     n_select((t > zero) & (t < one) & sound, FN(dot3)(at, e) / n_select(sound, ee, one), zero);
   const vec x = FN(mad3)(e, -along, at);
@@ -44,13 +44,13 @@ static void FN(closest_try_segment)(FN(closest_nearest) *best, const vec w[SIMPL
   FN(closest_try)(best, sound & (q < best->q), x, q, i, t, i, t, one - t);
 }
 
-// What rounding makes of nothing, as a share of squares of lengths.
+// The rounding error of zero, as a share of squares of lengths.
 #define SIMPLEX_NOISE2 (R(4096.0) * NUM_EPSILON * NUM_EPSILON)
 
-// The origin's projection is found by the normal, which keeps its digits where the triangle is near
-// to the origin. Where segments are as near up to rounding the triangle counts, for that reason.
-// Where the normal is rounding more than anything, which the corners' weighted sum shows, that sum
-// is taken: a point of the triangle at least.
+// The origin's projection is found by the normal, which keeps its digits if the triangle is near
+// the origin. For this reason the triangle is preferred over segments that are equally near up to
+// rounding. If the normal is mostly rounding, which the weighted sum of the corners reveals, that
+// sum is used; it is at least a point of the triangle.
 static void FN(closest_try_triangle)(FN(closest_nearest) *best, const vec w[SIMPLEX], n_mask there,
                                      int i, int j, vec ei, vec ej, vec normal)
 {
@@ -75,14 +75,14 @@ static void FN(closest_try_triangle)(FN(closest_nearest) *best, const vec w[SIMP
                   n_lit(R(1.0)) - wi - wj);
 }
 
-// Whether the origin and the point e, seen from the newest one, are on the same side of a face
+// Whether the origin and the point e, relative to the newest point, are on the same side of a face
 // through it.
 static n_mask FN(closest_same_side)(vec normal, vec newest, vec e)
 {
   return -FN(dot3)(newest, normal) * FN(dot3)(e, normal) > n_lit(R(0.0));
 }
 
-// Whether three edges from a corner span a volume that is more than rounding.
+// Whether three edges from a corner span a volume that exceeds rounding.
 static n_mask FN(closest_is_solid)(vec normal, vec a, vec b, vec c)
 {
   const num volume = FN(dot3)(normal, c);
@@ -90,8 +90,8 @@ static n_mask FN(closest_is_solid)(vec normal, vec a, vec b, vec c)
   return volume * volume > product * (R(256.0) * NUM_EPSILON * NUM_EPSILON);
 }
 
-// there: which of the slots 0 to 2 hold a point. segments, triangles: whether any lane
-// has one of them, or two.
+// there: which of the slots 0 to 2 have a point. segments, triangles: whether any lane has one, or
+// two, of these points.
 static FN(closest_nearest)
   FN(closest_search)(const vec w[SIMPLEX], const n_mask there[NEWEST], int segments, int triangles)
 {

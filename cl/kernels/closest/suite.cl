@@ -1,4 +1,4 @@
-// Closest points of convex shapes and their derivatives, for plain numbers alone.
+// Closest points of convex shapes and their derivatives, only for plain numbers.
 #include "kernels/begin.h"
 #include "geometry/closest.h"
 #include "geometry/shape.h"
@@ -6,7 +6,7 @@
 #include "num/random.h"
 
 #if !TANGENTS
-#define SIMPLEX 4 // points of a simplex, of which the newest comes last
+#define SIMPLEX 4 // points of a simplex; the newest is the last
 #define NEWEST 3
 #define NUM_DUAL 0
 #if WIDE && !REAL_DOUBLE

@@ -1,9 +1,10 @@
-// Support maps: the point of a shape that is farthest along a direction (docs/closest.md), of one
-// shape at a time, without its radius. A hull's vertices are looked at by blocks of LANES.
+// Support maps: the point of one shape that is farthest along a direction (docs/closest.md),
+// without the shape's radius. A hull's vertices are examined in blocks of LANES.
 //
-// A point has a code, by which it is found again at another pose: of hulls and boxes the index of
-// the vertex (a box's bit k: the upper end of axis k), of a point 0, of a segment which end it is,
-// of curved shapes a direction along which it lies farthest, rounded.
+// A point has a code with which it is found again at another pose. The code of a hull or box is the
+// index of the vertex (a box's bit k: the upper end of axis k), that of a point is 0, and that of a
+// segment the index of its end. The code of a curved shape is a rounded direction along which the
+// point is farthest.
 
 typedef struct closest_shape {
   int kind, count, padded, placing, rings;
@@ -89,7 +90,7 @@ static int closest_farthest(const closest_shape *s, const real u[3])
     block = lane_select(better, lane_lit((real)i), block);
   }
   const ilane is_best = most == lane_lit(lane_most(most));
-  if (s->padded == LANES) { // the bit beyond is for directions that are no numbers
+  if (s->padded == LANES) { // the highest bit handles directions that are NaN
     return lowest_bit((unsigned int)lane_bits(is_best) | 1u << (LANES - 1));
   }
   return (int)lane_least(
@@ -121,8 +122,8 @@ static void closest_support_ellipsoid(const closest_shape *s, const real u[3], r
   out[2] = a[2] * (z * scale);
 }
 
-// By the dual norm: with y = |a u| and exponents p2 around the axis, p1 along it,
-// m = (y1^p2 + y2^p2)^(1/p2) and M = (m^p1 + y3^p1)^(1/p1), the gradient of M times a.
+// By the dual norm: with y = |a u| and exponents p2 around the axis, p1 along it, m = (y1^p2 +
+// y2^p2)^(1/p2) and M = (m^p1 + y3^p1)^(1/p1), the point is the gradient of M times a.
 static void closest_support_superquadric(const closest_shape *s, const real u[3], real out[3])
 {
   GLOBAL const real *a = s->record + SHAPE_SIZE;
@@ -148,8 +149,8 @@ static void closest_support_superquadric(const closest_shape *s, const real u[3]
 
 // ---- any shape ----
 
-// Writes the point of the shape without its radius that is farthest along u, which is not 0, and
-// returns its code.
+// Writes the point of the shape, without its radius, that is farthest along the nonzero direction
+// u, and returns its code.
 static int closest_support(const closest_shape *s, const real u[3], real out[3])
 {
   GLOBAL const real *size = s->record + SHAPE_SIZE;
@@ -183,7 +184,7 @@ static int closest_support(const closest_shape *s, const real u[3], real out[3])
   return closest_code_of(u);
 }
 
-// Writes the point of a code. Codes that the shape does not have give some point of it.
+// Writes the point of a code. Codes that the shape does not have give an arbitrary point of it.
 static void closest_point_of_code(const closest_shape *s, int code, real out[3])
 {
   real u[3];

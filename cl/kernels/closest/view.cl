@@ -1,7 +1,6 @@
-// Single rows, with which the kernels behind closest_apart work: how they are seen, and what is
-// written of them.
+// Single rows, used by the kernels after closest_apart: their view from shape 1, and their output.
 
-// A row, seen from shape 1, in units of `scale`.
+// A row in shape 1's frame, in units of `scale`.
 typedef struct closest_view {
   closest_shape of[2];
   real r[9];
@@ -34,7 +33,7 @@ static closest_view closest_view_of(const closest_spot *p, const closest_shape s
   return v;
 }
 
-// Makes a corner of points of both shapes, each in its own frame.
+// Computes a corner from points of both shapes, each in its own frame.
 static void closest_corner(const closest_view *v, const real x1[3], const real x2[3],
                            wide x[POLYTOPE_CORNER])
 {

@@ -1,16 +1,17 @@
-// What a walk to the nearest point of the Minkowski difference keeps, of LANES rows: a simplex of
-// up to four points, the point v that is nearest on it, and the bound along v.
+// The state of a walk to the nearest point of the Minkowski difference, for LANES rows: a simplex
+// of up to four points, its nearest point v, and the bound along v.
 
 typedef struct closest_walk {
   vec3_r body1[SIMPLEX];  // points of shape 1
-  vec3_r across[SIMPLEX]; // from these to points of shape 2 put where shape 1's frame is
+  vec3_r across[SIMPLEX]; // from these to points of shape 2, whose frame is moved to the origin of
+                          // shape 1's
   ilane code[2][SIMPLEX];
   ilane there[NEWEST];
   lane weight[SIMPLEX]; // of the points, in v
   vec3_r v;
   lane q;      // |v|^2
   lane lower;  // the lower bound of |v| along v, or along the first direction
-  ilane begun; // there is a point
+  ilane begun; // v exists
   ilane active;
   int segments, triangles; // whether any lane has one or two points
 } closest_walk;
@@ -33,7 +34,7 @@ static vec3_r closest_load3(real from[3][LANES])
   return make_r(lane_load(from[0]), lane_load(from[1]), lane_load(from[2]));
 }
 
-// Finds support points of a side along u, of the lanes in `bits`.
+// Finds support points of a side along u, for the lanes in `bits`.
 static void closest_supports(const closest_shape *shapes, int bits, vec3_r u, vec3_r *out,
                              int code[LANES])
 {
@@ -54,7 +55,7 @@ static void closest_supports(const closest_shape *shapes, int bits, vec3_r u, ve
   *out = closest_load3(to);
 }
 
-// Finds points of a side by codes, of the lanes in `bits`.
+// Finds points of a side by codes, for the lanes in `bits`.
 static vec3_r closest_recall(const closest_shape *shapes, int bits, const int code[LANES])
 {
   real to[3][LANES];
@@ -92,8 +93,8 @@ static ilane closest_select_code(ilane mask, ilane a, ilane b)
 #endif
 }
 
-// Keeps of the simplex what the nearest point is made of, in the lanes of `take`: the newest point
-// goes into the first slot whose point has no weight.
+// Retains the points of the simplex with a weight in the nearest point, in the lanes of `take`. The
+// newest point is stored in the first slot whose point has no weight.
 static void closest_keep(closest_walk *w, const closest_nearest_r *best, ilane take)
 {
   const lane zero = lane_lit(R(0.0));
@@ -140,7 +141,7 @@ static closest_walk closest_begin(ilane active)
   return w;
 }
 
-// Returns the unit vector along v, or along x where v is none.
+// Returns the unit vector along v, or along x if v is zero.
 static vec3_r closest_unit(vec3_r v)
 {
   const lane most = lane_max(lane_abs(v.x), lane_max(lane_abs(v.y), lane_abs(v.z)));
@@ -156,7 +157,8 @@ static vec3_r closest_weighted(const lane weight[SIMPLEX], const vec3_r points[S
   return mad3_r(points[0], weight[0], mad3_r(points[1], weight[1], scale3_r(points[2], weight[2])));
 }
 
-// Reads which lanes have a point number k to begin with.
+// Reads the codes of point k of the initial simplex. Returns, as bits, the lanes that have such a
+// point.
 static int closest_warm_codes(GLOBAL const int *warm, int first, int count, int k, int code1[LANES],
                               int code2[LANES])
 {
@@ -189,9 +191,8 @@ static void closest_put_corner(closest_walk *w, int slot, ilane take, vec3_r x1,
   w->code[1][slot] = closest_select_code(take, code2, w->code[1][slot]);
 }
 
-// Begins with the simplex of an earlier answer: its first point counts as the newest one, unless
-// there are four. Whatever it says, even if it is of another row, the next round has a bound that
-// is certain.
+// Begins with the simplex of an earlier result. Its first point counts as the newest one, unless
+// there are four. Even if the simplex belongs to another row, the next round has a certain bound.
 static void closest_warm_start(closest_walk *w, const closest_sides *shapes, const lane r[9],
                                lane by, vec3_r t, GLOBAL const int *warm, int first, int count)
 {
@@ -208,7 +209,7 @@ static void closest_warm_start(closest_walk *w, const closest_sides *shapes, con
       closest_put_corner(w, k, here & ~fresh, x1, x2, r, code1, code2);
       closest_put_corner(w, NEWEST, fresh, x1, x2, r, code1, code2);
       w->there[k] = here & ~fresh;
-    } else if (bits) { // where all four are there slot 0 is free
+    } else if (bits) { // with all four points slot 0 is free
       const ilane full = here & newest;
       w->body1[0] = closest_select3(full, w->body1[NEWEST], w->body1[0]);
       w->across[0] = closest_select3(full, w->across[NEWEST], w->across[0]);
