@@ -1,6 +1,7 @@
-// How far two meshes may go between two poses: each work-item takes rows, with scratch of its own.
+// How far two meshes may move between two poses. Each work-item handles several rows and has its
+// own scratch.
 
-// Adds the way of a mesh's middle, times `by`.
+// Adds the displacement of a mesh's middle, times `by`.
 static void ccd_add_way(const ccd_side *s, wide by, wide to[3])
 {
   const int groups = CCD_GROUPS(ccd_vertices(s));
@@ -18,9 +19,9 @@ static void ccd_add_way(const ccd_side *s, wide by, wide to[3])
   }
 }
 
-// Lays the axes of boxes along and across the way that the meshes go against each other: across it
-// a long way makes no box wider. Axes need not be exact, since each of them by itself may show that
-// features are apart.
+// Sets the axes of boxes along and across the relative displacement of the meshes, so that a long
+// displacement widens no box across it. Axes need not be exact, because any axis can show that
+// features are separate.
 static void ccd_set_axes(ccd_row *row)
 {
   wide way[3] = {(wide)0, (wide)0, (wide)0}, (*axes)[3] = row->axes, other[3];
@@ -65,8 +66,8 @@ static void ccd_place_mesh(const ccd_row *row, ccd_side *s)
   }
 }
 
-// The least distance at time 0 of the vertices of mesh 1 from `first1` on, `step` apart, and those
-// of mesh 2.
+// The least distance at time 0 between the vertices of mesh 1 and those of mesh 2, starting at
+// `first` and `step` apart.
 static real ccd_least(const ccd_row *row, const int first[2], const int end[2], int step,
                       int best[2])
 {
@@ -87,8 +88,8 @@ static real ccd_least(const ccd_row *row, const int first[2], const int end[2], 
   return real_sqrt(least);
 }
 
-// A distance that the meshes are not above at time 0: of the nearest vertices of two groups that
-// are near each other.
+// An upper bound of the meshes' distance at time 0: the distance of the nearest vertices of two
+// nearby groups.
 static real ccd_distance_at_most(const ccd_row *row)
 {
   const int none[2] = {0, 0}, all[2] = {ccd_vertices(&row->side[0]), ccd_vertices(&row->side[1])};
@@ -101,8 +102,8 @@ static real ccd_distance_at_most(const ccd_row *row)
   return ccd_least(row, first, end, 1, best) * (R(1.0) + 16 * CCD_U) + 4 * row->error;
 }
 
-// Brings the ends of boxes to a time, on the vertices' chords, which they do not leave by more than
-// their bend.
+// Sets the ends of boxes to a time, on the vertices' chords. Vertices deviate from their chords by
+// at most their bend.
 static void ccd_set_horizon(ccd_row *row, real horizon)
 {
   row->horizon = horizon;
@@ -132,8 +133,8 @@ static void ccd_set_horizon(ccd_row *row, real horizon)
   }
 }
 
-// Lists the features of mesh 2 that may meet mesh 1 at all, and boxes around each CCD_GROUP of
-// them. Places up to the next whole group have boxes that meet nothing.
+// Lists the features of mesh 2 that may meet mesh 1, and boxes around each CCD_GROUP of them.
+// Places up to the next whole group have boxes that meet nothing.
 static void ccd_list_second(ccd_row *row)
 {
   const ccd_side *s = &row->side[1];
@@ -175,8 +176,7 @@ static void ccd_list_second(ccd_row *row)
   }
 }
 
-// Returns bits of the lanes that may meet a feature, `plane` numbers from one plane of boxes to the
-// next.
+// Returns bits of the lanes that may meet a feature. Planes of boxes are `plane` numbers apart.
 static int ccd_meeting(GLOBAL const real *boxes, int plane, const real box[CCD_BOX_PLANES])
 {
   ilane meets = (ilane)(-1);
@@ -218,8 +218,8 @@ static void ccd_queue_group(ccd_row *row, int one, int group, const real box[CCD
   }
 }
 
-// A touch that is so much nearer than the boxes reach is worth making them anew, those of both
-// meshes: boxes are compared at both ends, so that all must reach to the same time.
+// If a touch is nearer than the boxes' reach by this factor, the boxes of both meshes are computed
+// again. Boxes are compared at both ends, so all must reach to the same time.
 #define CCD_NEARER R(0.75)
 
 static int ccd_come_nearer(ccd_row *row)
@@ -267,18 +267,18 @@ static void ccd_pair_features(ccd_row *row, int kind)
   ccd_flush_kind(row);
 }
 
-// The error of a coordinate: rounding of rotations, of what is seen from the row's origin and of
-// vertices, in units of u.
+// The error of a coordinate from rounding of rotations, of coordinates relative to the row's origin
+// and of vertices, in units of u.
 #if WIDE && !REAL_DOUBLE
 #define CCD_ROUNDINGS(width, arc) ((width) == 7 ? 8 : (arc) ? 64 : 32)
 #else
 #define CCD_ROUNDINGS(width, arc) ((void)(width), (arc) ? 64 : 32)
 #endif
 
-#define CCD_WIDE_ROUNDINGS 32 // of WIDE_EPSILON, where places are still as far away as they are
+#define CCD_WIDE_ROUNDINGS 32 // of WIDE_EPSILON, while places are relative to the world's origin
 
-// By what angle a rotation turns, at most, where its numbers are rounded ones, in units of u. The
-// numbers of a rotation about no axis are exact.
+// An upper bound of the angle error of a rotation with rounded numbers, in units of u. The numbers
+// of the identity rotation are exact.
 static real ccd_turned_by_rounding(const wide *turn, int width)
 {
   const int first = width == 7;
@@ -289,7 +289,7 @@ static real ccd_turned_by_rounding(const wide *turn, int width)
 
 static real ccd_placing_error(const ccd_row *row, int width, int arc)
 {
-  real most = R(0.0), turns = R(0.0); // a twist's angle is rounded as a share of its turns
+  real most = R(0.0), turns = R(0.0); // a twist's angle is rounded in proportion to its turns
   real off = R(0.0), whole = R(0.0);
   for (int side = 0; side < 2; ++side) {
     const ccd_side *s = &row->side[side];
@@ -371,7 +371,7 @@ static void ccd_write_row(const ccd_answers *to, int at, const ccd_row *row)
   }
 }
 
-// Looks whether meshes are through each other at time 0, by boxes of that time alone.
+// Checks whether the meshes penetrate each other at time 0, with boxes of only that time.
 static void ccd_find_pierced(ccd_row *row)
 {
   const int candidates = row->candidates;
@@ -406,7 +406,7 @@ static void ccd_solve_row(ccd_row *row, int width, int arc)
     return;
   }
   row->error = ccd_placing_error(row, width, arc);
-  // The axes round a coordinate once more, by less than twice what placing does.
+  // The axes round a coordinate once more, by less than twice the rounding of placing.
   row->margin = (row->separation * R(0.5) + 3 * row->error) * (R(1.0) + 16 * CCD_U);
   for (int side = 0; side < 2; ++side) {
     row->side[side].ends[0] = ccd_moment_at(&row->side[side].path, (wide)0);
@@ -415,8 +415,8 @@ static void ccd_solve_row(ccd_row *row, int width, int arc)
   ccd_set_axes(row);
   ccd_place_mesh(row, &row->side[0]);
   ccd_place_mesh(row, &row->side[1]);
-  if (row->keep > R(0.0)) { // pairs that boxes leave out keep that share of the meshes' own
-                            // distance
+  // Pairs that boxes exclude retain that share of the meshes' own distance.
+  if (row->keep > R(0.0)) {
     row->margin +=
       real_max(ccd_distance_at_most(row) - row->separation, R(0.0)) * row->keep * R(0.5);
   }

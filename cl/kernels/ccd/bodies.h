@@ -1,4 +1,4 @@
-// Two meshes between two poses each: what all that a work-item does for a row shares.
+// Two meshes between two poses each: data shared by all steps of a work-item for a row.
 
 typedef struct ccd_side {
   GLOBAL const int *ints;
@@ -9,34 +9,35 @@ typedef struct ccd_side {
   real box[CCD_BOX_PLANES]; // of all vertices
 } ccd_side;
 
-// The first pair to touch, until now.
+// The first pair that touches, found so far.
 typedef struct ccd_first {
   real toi, n[3];
-  int status, kind, feature[2]; // places among the sorted
+  int status, kind, feature[2]; // places in the sorted order
 } ccd_first;
 
 typedef struct ccd_row {
   ccd_side side[2];
   real separation, keep, tolerance, error, margin;
-  real origin[3];  // of all places, in the world
-  wide axes[3][3]; // of boxes; the last one is the way of the meshes against each other
-  real horizon;    // the time up to which boxes reach: nothing later than the first touch matters
+  real origin[3];  // of all places, in world coordinates
+  wide axes[3][3]; // of boxes; the last one is the relative displacement of the meshes
+  real horizon;    // the time up to which boxes reach: nothing after the first touch matters
   int most, candidates;
-  int exact; // whether times are moved on from certified ones to those at which the distance is
-             // kept
+  // whether times are advanced from certified ones to those at which the distance is exactly the
+  // kept one
+  int exact;
   // Features of mesh 2 that may meet: boxes in planes of `plane` numbers, boxes of groups of
-  // CCD_GROUP, which features.
+  // CCD_GROUP features, and the features' indices.
   GLOBAL real *boxes, *groups;
   GLOBAL int *places, *queue;
   int plane, group_plane, listed;
-  int kind;  // of the features at work
+  int kind;  // of the current features
   int waits; // pairs in the queue
   ccd_first first;
 } ccd_row;
 
 #define CCD_WINDOWS_MOST 24
 
-// Whether features are looked at as they are at time 0 alone: then they have the same box twice.
+// Whether features are examined only at time 0. Both of their boxes are then the same.
 #define CCD_BEGINS(row) ((row)->kind >= CCD_EDGE_TRIANGLE)
 
 static int ccd_vertices(const ccd_side *s)
@@ -44,7 +45,7 @@ static int ccd_vertices(const ccd_side *s)
   return s->ints[CCD_MESH_VERTICES];
 }
 
-// Corners of a feature of the row's kind, as places of vertices. Returns how many.
+// Writes the corners of a feature as indices of vertices, and returns their number.
 static int ccd_corners_of(const ccd_side *s, int corners, int at, int to[3])
 {
   if (corners == 1) {
@@ -61,7 +62,7 @@ static int ccd_corners_of(const ccd_side *s, int corners, int at, int to[3])
 
 static int ccd_corners_on(int kind, int side)
 {
-  // the side that has it
+  // the side that has the triangle
   const int triangle = kind != CCD_TRIANGLE_VERTEX && kind != CCD_TRIANGLE_EDGE;
   return kind == CCD_EDGES ? 2 : side == triangle ? 3 : kind >= CCD_EDGE_TRIANGLE ? 2 : 1;
 }
@@ -76,8 +77,8 @@ static int ccd_features_on(const ccd_side *s, int corners)
 #define CCD_LESS(a, b) ((a) < (b) ? (a) : (b))
 #define CCD_MORE(a, b) ((a) > (b) ? (a) : (b))
 
-// Boxes of a feature at time 0 and at the horizon: its vertices' own, wider by how far these leave
-// their chords, and by half of the distance that is asked about and the error of a coordinate.
+// Boxes of a feature at time 0 and at the horizon: the boxes of its vertices, widened by their
+// deviation from their chords, by half of the queried distance and by the error of a coordinate.
 static void ccd_boxes_of(const ccd_row *row, int side, int corners, int at,
                          real box[CCD_BOX_PLANES])
 {
@@ -101,7 +102,7 @@ static void ccd_boxes_of(const ccd_row *row, int side, int corners, int at,
   }
 }
 
-// The same of a group of features at time 0 alone, by the ball around it.
+// The same for a group of features at time 0 only, by the ball around it.
 static void ccd_group_boxes_at_begin(const ccd_row *row, const ccd_side *s, GLOBAL const real *ball,
                                      real box[CCD_BOX_PLANES])
 {
@@ -132,8 +133,8 @@ static void ccd_group_boxes_of(const ccd_row *row, int side, int corners, int gr
   }
   const real radius = ball[3],
              bend = ccd_bend(&s->path, x) + (real)(angle * angle) * radius * R(0.126);
-  // The margin counts twice, because a centre may be farther from the origin than any vertex, and
-  // rounded more.
+  // The margin is doubled, because a centre may be farther from the origin than any vertex, and
+  // then has a larger rounding error.
   const real around = (radius + bend + 2 * row->margin) * (R(1.0) + 16 * CCD_U);
   wide begin[3], end[3];
   ccd_point(&s->path, &s->ends[0], x, begin);
@@ -148,8 +149,8 @@ static void ccd_group_boxes_of(const ccd_row *row, int side, int corners, int gr
   }
 }
 
-// Whether two features may meet: no axis has them apart on the same side at both ends, which would
-// separate them throughout.
+// Whether two features may meet. They cannot if an axis separates them on the same side at both
+// ends, and thus throughout.
 static int ccd_meets(const real a[CCD_BOX_PLANES], const real b[CCD_BOX_PLANES])
 {
   int meets = 1;

@@ -1,7 +1,7 @@
-// What fronts of all kinds share: where a lane's numbers lie, and how they are scaled.
+// Shared definitions of fronts of all kinds: the location of a lane's numbers, and their scaling.
 
-// Unit roundoff; what stands for every underflow of numbers of size 1, and what flushing takes of a
-// number before it is scaled.
+// The unit roundoff, a bound of every underflow for numbers of size 1, and a bound of the flushing
+// of a number before it is scaled.
 #define CCD_U (REAL_EPSILON / 2)
 #if REAL_DOUBLE
 #define CCD_TINY 0x1p-900
@@ -11,20 +11,20 @@
 #define CCD_FLUSHED 0x1p-122f
 #endif
 
-// A front. Lengths are scaled once the row is prepared.
+// A front. Lengths are scaled after the row is prepared.
 enum {
   CCD_AT_FRESH, // 1 until the row is prepared
-  CCD_AT_BAD,   // 1 where it cannot be asked about
-  CCD_AT_DOWN,  // 2: factors that scale, powers of two, of which one alone might not be a
-                // normal number
+  CCD_AT_BAD,   // 1 if the row is invalid
+  // 2: scaling factors, powers of two; a single factor might not be a normal number
+  CCD_AT_DOWN,
   CCD_AT_UP = CCD_AT_DOWN + 2, // 2: their inverses
   CCD_AT_T = CCD_AT_UP + 2,
-  CCD_AT_T_LOW,    // of doubled numbers
-  CCD_AT_WINDOW,   // how far the next look with curved directions goes
-  CCD_AT_SETTINGS, // CCD_SETTINGS as they are given
+  CCD_AT_T_LOW,    // the lower part of doubled numbers
+  CCD_AT_WINDOW,   // the length of the next window for curved directions
+  CCD_AT_SETTINGS, // CCD_SETTINGS as given
   CCD_AT_SEPARATION = CCD_AT_SETTINGS + CCD_SETTINGS,
   CCD_AT_TOLERANCE,
-  CCD_AT_R,     // below 0 until the distance at time 0 is known, of which it keeps a share
+  CCD_AT_R,     // below 0 until the distance at time 0 is known, of which r is a share
   CCD_AT_REACH, // the gap that counts as a hit
   CCD_AT_TINY,
   CCD_AT_ERROR,                 // 3: of the input, along the axes
@@ -69,7 +69,7 @@ static lane ccd_setting_of(real (*at)[LANES], int which)
   return lane_load(at[CCD_AT_SETTINGS + which]);
 }
 
-// NaN is not in order.
+// Returns whether the settings are valid. NaN is invalid.
 static ilane ccd_settings_are_good(real (*at)[LANES])
 {
   const lane zero = lane_lit(R(0.0)), one = lane_lit(R(1.0)), most = lane_lit(REAL_MOST);
@@ -82,8 +82,8 @@ static ilane ccd_settings_are_good(real (*at)[LANES])
          (relative >= zero);
 }
 
-// Sets r and what counts as a hit for the lanes whose distance d0 at time 0 is known, or of no
-// interest.
+// Sets r and the gap that counts as a hit, for the lanes whose distance d0 at time 0 is known or
+// not needed.
 static void ccd_set_radius(real (*at)[LANES])
 {
   const lane zero = lane_lit(R(0.0)), keep = ccd_setting_of(at, CCD_KEEP),
@@ -98,7 +98,7 @@ static void ccd_set_radius(real (*at)[LANES])
   lane_store(lane_select(sets, reach, lane_load(at[CCD_AT_REACH])), at[CCD_AT_REACH]);
 }
 
-// Notes the certified distance of lanes that have looked at time 0.
+// Stores the certified distance of lanes that have been evaluated at time 0.
 static void ccd_note_first(real (*at)[LANES], ilane first, lane gap)
 {
   const lane d0 = gap * (R(1.0) - 8 * CCD_U), before = lane_load(at[CCD_AT_D0]);
@@ -113,7 +113,7 @@ static int ccd_is_inside(real (*at)[LANES], int l)
   return at[CCD_AT_D0][l] <= at[CCD_AT_SEPARATION][l] * (R(1.0) + 16 * CCD_U);
 }
 
-// The distance at time 0 as it is unscaled.
+// The unscaled distance at time 0.
 static real ccd_d0(real (*at)[LANES], int l)
 {
   return real_min(at[CCD_AT_D0][l] * at[CCD_AT_UP][l] * at[CCD_AT_UP + 1][l], REAL_MOST);

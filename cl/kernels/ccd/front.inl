@@ -1,5 +1,6 @@
-// Fronts: the times up to which rows are certified, LANES rows side by side, each moved on until it
-// is decided. It is included once for each kind of features and of numbers.
+// Fronts: the times up to which rows are certified, for LANES rows side by side. Each front
+// advances until its row is decided. The file is included once for each kind of features and of
+// numbers.
 
 #if CCD_KIND == CCD_POINT_POINT
 #ifdef NUM_DOUBLED
@@ -8,14 +9,14 @@
 #define CCD_HALVES 1
 #endif
 
-// What lanes are at work on: rows as they are given, vertices at times 0 and 1 (and what `real`
-// leaves of them), and the fronts. A lane is one column, filled and read by scalars.
+// The data of the lanes: the rows as given, with vertices at times 0 and 1 (and the parts that do
+// not fit in `real`), and the fronts. A lane is one column, which scalar code fills and reads.
 typedef struct FN(ccd_lanes) {
   real x[CCD_HALVES][2][12][LANES];
   real at[CCD_FRONT_NUMBERS][LANES];
 } FN(ccd_lanes);
 
-// Leaves all lanes idle. What they compute then is finite, and nobody reads it.
+// Sets all lanes idle. Their results are then finite and unused.
 static void FN(ccd_idle)(FN(ccd_lanes) *s)
 {
   const lane zero = lane_lit(R(0.0));
@@ -29,7 +30,7 @@ static void FN(ccd_idle)(FN(ccd_lanes) *s)
   }
 }
 
-// Begins a lane's row, whose vertices and settings are in their places.
+// Begins a lane's row. Its vertices and settings are already stored.
 static void FN(ccd_begin)(FN(ccd_lanes) *s, int l)
 {
   s->at[CCD_AT_FRESH][l] = R(1.0);
@@ -81,10 +82,9 @@ static real FN(ccd_toi)(FN(ccd_lanes) *s, int l)
 #undef CCD_HALVES
 #endif
 
-// ---- rows come in ----
+// ---- loading of rows ----
 
-// Sets the scale and all that is scaled of the lanes that are fresh; those with numbers that are
-// not in order are bad.
+// Sets the scale and all scaled numbers of fresh lanes. Lanes with invalid numbers are bad.
 static void CN(ccd_prepare)(FN(ccd_lanes) *s)
 {
   const lane zero = lane_lit(R(0.0));
@@ -162,11 +162,11 @@ static void CN(ccd_load)(FN(ccd_lanes) *s, CN(ccd_motion) * m)
   m->tiny = lane_load(s->at[CCD_AT_TINY]);
 }
 
-// What a look at the front tells.
+// The result of evaluating the front.
 typedef struct CN(ccd_look) {
   num best;   // the front
   lane gap;   // certified distance at t
-  vec3_r n;   // its direction
+  vec3_r n;   // the direction of that distance
   ilane held; // t itself is certified
 } CN(ccd_look);
 
@@ -187,7 +187,7 @@ static void CN(ccd_go_straight)(const CN(ccd_motion) * m, const CN(ccd_view) * h
 }
 
 #ifndef NUM_DOUBLED
-// Goes on by the gap over the greatest speed at which a pair closes.
+// Advances by the gap over the greatest closing speed of a pair.
 static void CN(ccd_go_by_speed)(const CN(ccd_motion) * m, lane t, lane r, CN(ccd_look) * to)
 {
   lane square = lane_lit(R(0.0)), most = lane_lit(R(0.0));
@@ -206,7 +206,7 @@ static void CN(ccd_go_by_speed)(const CN(ccd_motion) * m, lane t, lane r, CN(ccd
 }
 #endif
 
-// Tries curved directions on a window for the lanes that are open, and sets their next windows.
+// Tries curved directions on a window for the open lanes, and sets their next windows.
 static void CN(ccd_go_curved)(FN(ccd_lanes) *s, const CN(ccd_motion) * m, const CN(ccd_view) * here,
                               num t, lane r, ilane open, CN(ccd_look) * to)
 {
@@ -234,9 +234,9 @@ static void CN(ccd_go_curved)(FN(ccd_lanes) *s, const CN(ccd_motion) * m, const 
   lane_store(lane_select(open, next, window), s->at[CCD_AT_WINDOW]);
 }
 
-// Moves all fronts on, and sets CCD_AT_OUTCOME of each: CCD_GOES_ON, or how its row ends. A lane
-// that is to keep a share of its distance at time 0 measures it first: then the step goes on
-// `at_once`, or ends there.
+// Advances all fronts, and sets CCD_AT_OUTCOME of each: CCD_GOES_ON, or how its row ends. A lane
+// that must retain a share of its distance at time 0 first measures that distance. With `at_once`
+// the step then continues, otherwise it ends.
 static void CN(ccd_step)(FN(ccd_lanes) *s, int additive, int at_once)
 {
   CN(ccd_motion) m;
@@ -287,7 +287,7 @@ static void CN(ccd_step)(FN(ccd_lanes) *s, int additive, int at_once)
   outcome =
     lane_select(lane_load(s->at[CCD_AT_BAD]) > zero, lane_lit((real)CCD_BAD_INPUT), outcome);
   lane_store(outcome, s->at[CCD_AT_OUTCOME]);
-  // Also where r is no number, which a device that takes NaN for one may let in: every row ends.
+  // This also holds if r is NaN on a device that lets NaN pass: every row ends.
   lane_store(lane_select(r < zero, rounds, rounds + R(1.0)), s->at[CCD_AT_ROUNDS]);
   const num next = n_select(done, n_of(end), n_select(close, t, to.best)),
             at = n_select(measured, next, t);

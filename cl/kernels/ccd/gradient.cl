@@ -1,6 +1,6 @@
 // The derivative of a row's time of impact by its vertices, at fixed r. With weights alpha, beta of
-// the nearest points, G = n . (sum alpha a - sum beta b) is r at the time t of impact whatever
-// moves, and the weights' and n's own changes do not count (the envelope theorem): dt = -(dG by
+// the nearest points, G = n . (sum alpha a - sum beta b) equals r at the time t of impact for every
+// motion. The changes of the weights and of n do not count (the envelope theorem), so dt = -(dG by
 // vertices) / (dG by t).
 
 // Reads a vertex's number k at both ends.
@@ -12,7 +12,7 @@ static void ccd_ends(const ccd_rows *rows, int row, int width, int at, wide to[2
   }
 }
 
-// Writes (count, V, 3) twice. Each work-item takes a row.
+// Writes two gradients (count, V, 3). Each work-item handles one row.
 ADJOINT_KERNEL void ccd_queries_gradient(GLOBAL const real *x0, GLOBAL const real *x1,
                                          GLOBAL const real *x0_low, GLOBAL const real *x1_low,
                                          int lows, int kind, int count, GLOBAL const real *toi,

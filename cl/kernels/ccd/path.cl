@@ -1,7 +1,8 @@
-// How a mesh gets from one pose to another, in wide numbers: straight for each vertex, or turning
-// evenly about its centre c, which goes straight: x(t) = exp(t hat phi) R0 (x - c) + (1 - t) m0 + t
-// m1, m = R c + p. Vertices and c are seen from the mesh's origin o, and all places from the row's
-// origin, so that what is far away rounds no more than what is near.
+// The motion of a mesh from one pose to another, in wide numbers. Either each vertex moves on a
+// straight line, or the mesh rotates evenly about its centre c, which moves on a straight line:
+// x(t) = exp(t hat phi) R0 (x - c) + (1 - t) m0 + t m1, m = R c + p. Vertices and c are relative to
+// the mesh's origin o, and all places to the row's origin, so that far places have no larger
+// rounding error than near ones.
 
 typedef struct ccd_path {
   frame_w frame[2];  // at both ends, from the mesh's origin to the row's
@@ -11,7 +12,7 @@ typedef struct ccd_path {
   int arc, good;
 } ccd_path;
 
-// Reads a pose's numbers, those of the identity where they are not in order.
+// Reads a pose's numbers, or those of the identity if the pose is invalid.
 static int ccd_read_pose(GLOBAL const real *pose, int width, wide to[7])
 {
   real sum = R(0.0), turn = R(0.0), far = R(0.0);
@@ -53,7 +54,7 @@ static void ccd_quaternion(const wide x[7], int width, wide q[4])
   }
 }
 
-// Sets the turn from one rotation to the other, half a circle at most.
+// Sets the rotation from one orientation to the other, at most half a circle.
 static void ccd_set_turn(ccd_path *p, int width)
 {
   wide a[4], b[4], across[3], v[3];
@@ -94,7 +95,7 @@ static void ccd_shift(vec3_w *t, const wide by[3])
   t->z += by[2];
 }
 
-// Sets the path of the mesh that has these numbers, with the world's origin for the row's.
+// Sets the path of the mesh with these numbers, with the world's origin as the row's origin.
 static void ccd_set_path(ccd_path *p, GLOBAL const real *from, GLOBAL const real *to, int width,
                          int arc, GLOBAL const real *centre, GLOBAL const real *numbers)
 {
@@ -121,8 +122,8 @@ static void ccd_set_path(ccd_path *p, GLOBAL const real *from, GLOBAL const real
   }
 }
 
-// Moves the row's origin of both paths to where the first mesh begins, rounded; writes it. A path
-// that is not good moves nothing.
+// Moves the row's origin of both paths to the rounded start of the first mesh, and writes it. If a
+// path is bad, the origin stays.
 static void ccd_set_origin(ccd_path *a, ccd_path *b, real origin[3])
 {
   const vec3_w t = a->frame[0].t;
@@ -142,7 +143,7 @@ static void ccd_set_origin(ccd_path *a, ccd_path *b, real origin[3])
   }
 }
 
-// A turn up to a time, which all vertices share.
+// The rotation up to a time, the same for all vertices.
 typedef struct ccd_moment {
   wide t, sine, rest; // rest: 1 - cos
 } ccd_moment;
@@ -158,7 +159,7 @@ static ccd_moment ccd_moment_at(const ccd_path *p, wide t)
   return m;
 }
 
-// x from the centre, turned by the first rotation.
+// x relative to the centre, rotated by the first rotation.
 static void ccd_arm(const ccd_path *p, const wide x[3], wide to[3])
 {
   const wide *m = p->frame[0].m;
@@ -169,7 +170,7 @@ static void ccd_arm(const ccd_path *p, const wide x[3], wide to[3])
   }
 }
 
-// Turns y by the moment's share of the whole turn.
+// Rotates y by the moment's share of the whole rotation.
 static void ccd_turn(const ccd_path *p, const ccd_moment *at, const wide y[3], wide to[3])
 {
   wide across[3], twice[3];
@@ -180,7 +181,7 @@ static void ccd_turn(const ccd_path *p, const ccd_moment *at, const wide y[3], w
   }
 }
 
-// Where a vertex is.
+// The position of a vertex.
 static void ccd_point(const ccd_path *p, const ccd_moment *at, const wide x[3], wide to[3])
 {
   const wide t = at->t;
@@ -201,7 +202,8 @@ static void ccd_point(const ccd_path *p, const ccd_moment *at, const wide x[3], 
   }
 }
 
-// How far a vertex leaves its chord at most, over the square of the window's length: sup |x''| / 8.
+// The largest deviation of a vertex from its chord, over the square of the window's length: sup
+// |x''| / 8.
 static real ccd_bend(const ccd_path *p, const wide x[3])
 {
   wide y[3], across[3];

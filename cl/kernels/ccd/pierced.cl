@@ -1,9 +1,9 @@
-// Meshes that are through each other at time 0: an edge of one goes through the inside of a
-// triangle of the other, and no vertex and no other edge need be near. Nearer to the triangle's
-// sides, and at the edge's ends, queries see it.
+// Meshes that penetrate each other at time 0: an edge of one passes through the interior of a
+// triangle of the other, even if no vertex and no other edge is near. Queries detect crossings near
+// the triangle's sides and near the edge's ends.
 
-// Leaves of a segment's part what has a linear function, f where the segment begins and g at its
-// end, from 0.
+// Cuts a segment's part down to where a linear function is at least 0. f is its value at the
+// segment's begin, g at its end.
 static void ccd_cut(wide f, wide g, wide part[2])
 {
   if (f < (wide)0 && g < (wide)0) {
@@ -15,8 +15,8 @@ static void ccd_cut(wide f, wide g, wide part[2])
   }
 }
 
-// Leaves of a segment's part what is in a triangle's plane, within rounding, and inside of its
-// sides. False where there is nothing: rounding may leave a little too much of it.
+// Cuts a segment's part down to what is in a triangle's plane, within rounding, and inside its
+// sides. Returns 0 if nothing is left. Rounding may leave slightly too much.
 static int ccd_cut_to_triangle(wide segment[2][3], wide corner[3][3], wide rounding, wide part[2])
 {
   wide e[3], f[3], n[3], from[2][3], height[2];
@@ -24,7 +24,7 @@ static int ccd_cut_to_triangle(wide segment[2][3], wide corner[3][3], wide round
   ccd_wide_sub(corner[2], corner[0], f);
   ccd_wide_cross(e, f, n);
   const wide length = wide_sqrt(ccd_wide_dot(n, n)), slack = rounding * length;
-  if (!(length > (wide)0)) { // it is its edges, which other edges are asked against
+  if (!(length > (wide)0)) { // the triangle is only its edges, which other pairs test
     return 0;
   }
   for (int i = 0; i < 2; ++i) {
@@ -45,7 +45,7 @@ static int ccd_cut_to_triangle(wide segment[2][3], wide corner[3][3], wide round
   return part[0] <= part[1];
 }
 
-// Where vertices are at time 0.
+// The positions of vertices at time 0.
 static void ccd_begin_of(const ccd_side *s, int count, const int *place, wide (*to)[3])
 {
   for (int i = 0; i < count; ++i) {
@@ -56,12 +56,12 @@ static void ccd_begin_of(const ccd_side *s, int count, const int *place, wide (*
   }
 }
 
-// Whether an edge goes through a triangle at time 0, as the row's kind and `pair` say which; writes
-// where. What was cut counts only where it is at the triangle within rounding: of slivers, cutting
-// alone may be far off.
+// Whether the edge of `pair` passes through the triangle at time 0; the row's kind defines which is
+// which. Writes the place. A cut only counts if it is at the triangle within rounding, because for
+// slivers the cut can be inaccurate.
 static int ccd_pierces(const ccd_row *row, int kind, const int pair[2], wide at[3])
 {
-  const int head = kind == CCD_TRIANGLE_EDGE; // whose the edge is
+  const int head = kind == CCD_TRIANGLE_EDGE; // the side with the edge
   const wide rounding = (wide)row->error;
   wide segment[2][3], part[2] = {(wide)0, (wide)1};
   wide corner[3][3], none[3] = {(wide)0, (wide)0, (wide)0};
@@ -91,7 +91,7 @@ static int ccd_pierces(const ccd_row *row, int kind, const int pair[2], wide at[
   return touch.distance <= (wide)4 * rounding;
 }
 
-// Looks at the pairs that wait. One that is through the other ends the row.
+// Tests the queued pairs. A penetrating pair ends the row.
 static void ccd_flush_pierced(ccd_row *row)
 {
   ccd_first *f = &row->first;
@@ -111,8 +111,8 @@ static void ccd_flush_pierced(ccd_row *row)
   row->waits = 0;
 }
 
-// Places the vertex of a mesh that is farthest along a direction at time 0. Groups that end before
-// it are passed by.
+// Writes the position of the mesh's vertex that is farthest along a direction at time 0. Groups
+// that end before the current maximum are skipped.
 static void ccd_farthest(const ccd_side *s, const wide way[3], wide to[3])
 {
   GLOBAL const real *points = s->numbers + CCD_MESH_POINTS;
@@ -139,16 +139,16 @@ static void ccd_farthest(const ccd_side *s, const wide way[3], wide to[3])
   ccd_move(&s->path.frame[0], x, to);
 }
 
-#define CCD_PLANES_MOST 12 // that are tried between two meshes
+#define CCD_PLANES_MOST 12 // planes tried between two meshes
 
-// Whether a plane is found that has the meshes apart at time 0, which spares looking at their
-// features. Directions are those of Chung and Wang: each is the last one, mirrored where its own
+// Whether a plane is found that separates the meshes at time 0, so that their features need not be
+// tested. The directions are those of Chung and Wang: each is the last one, mirrored if its
 // farthest vertices overlap.
 static int ccd_are_apart(const ccd_row *row)
 {
   wide way[3] = {(wide)0, (wide)0, (wide)0}, length;
-  for (int k = 0; k < 3; ++k) { // from middle to middle of both boxes, which lie along axes of
-                                // their own
+  // from middle to middle of both boxes, which have their own axes
+  for (int k = 0; k < 3; ++k) {
     const real *a = row->side[0].box, *b = row->side[1].box;
     const wide apart = (wide)(b[k] + b[6 + k] - a[k] - a[6 + k]);
     for (int i = 0; i < 3; ++i) {

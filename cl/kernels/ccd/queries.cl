@@ -1,6 +1,6 @@
-// Queries of two features: each work-item takes CCD_SEGMENT rows, in doubled numbers `each`, which
-// is CCD_SEGMENT_AGAIN at most. The kernels of a kind know nothing of the others, so that a device
-// compiles what is asked for alone.
+// Queries of two features. Each work-item handles CCD_SEGMENT rows. In doubled numbers it handles
+// `each` rows, at most CCD_SEGMENT_AGAIN. Each kind has its own kernels, so that a device compiles
+// only the requested kind.
 
 #define CCD_ROWS                                                                                   \
   {                                                                                                \

@@ -1,5 +1,5 @@
-// All that queries of a kind need, on one kind of numbers; where CCD_OF_MESHES is set, pairs of two
-// meshes' features too.
+// The functions for queries of a kind, on one kind of numbers. If CCD_OF_MESHES is set, they
+// include pairs of two meshes' features.
 #include "geometry/certificate.inl"
 #include "kernels/ccd/front.inl"
 #include "kernels/ccd/rows.inl"

@@ -1,9 +1,9 @@
-// Rows of queries, as a batch has them, and what is written of them.
+// The rows of a batch of queries, and their outputs.
 
 typedef struct ccd_rows {
-  GLOBAL const real *x[2], *low[2];     // (count, V, 3); low: read where `lows`
+  GLOBAL const real *x[2], *low[2];     // (count, V, 3); low: read if `lows` is set
   GLOBAL const real *all;               // CCD_SETTINGS for all rows
-  GLOBAL const real *own[CCD_SETTINGS]; // (count) each, read where `given` has the bit
+  GLOBAL const real *own[CCD_SETTINGS]; // (count) each, read if `given` has the bit
   int given, lows, count;
   GLOBAL real *toi, *n, *d0;
   GLOBAL unsigned char *status;
@@ -15,7 +15,7 @@ static real ccd_setting(const ccd_rows *rows, int which, int row)
   return rows->given >> which & 1 ? rows->own[which][row] : rows->all[which];
 }
 
-// Writes the direction of unit length; 0 where there is none.
+// Writes the direction with unit length, or 0 if there is none.
 static void ccd_write_direction(GLOBAL real *to, real x, real y, real z)
 {
   const real most = real_max(real_abs(x), real_max(real_abs(y), real_abs(z)));

@@ -1,8 +1,9 @@
-// The loop over rows of queries of a kind: lanes that are done take the next row, so that one which
-// creeps does not hold up the others. It is included once for each kind of features and of numbers.
+// The loop over rows of queries of a kind. A lane that is done takes the next row, so that a slow
+// row does not hold up the others. The file is included once for each kind of features and of
+// numbers.
 
-// Takes a row into a lane. In doubled numbers a row goes on from where plain ones came to, with the
-// same r.
+// Loads a row into a lane. In doubled numbers a row continues at the time that plain numbers
+// reached, with the same r.
 static void CN(ccd_take)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l)
 {
   enum { NUMBERS = 3 * (CCD_FIRST + CCD_SECOND) };
@@ -18,11 +19,11 @@ static void CN(ccd_take)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l)
   for (int i = 0; i < CCD_SETTINGS; ++i) {
     s->at[CCD_AT_SETTINGS + i][l] = ccd_setting(rows, i, row);
   }
-  if (rows->lows) { // plain numbers leave them out, and doubled ones round their differences
+  if (rows->lows) { // plain numbers omit the lower parts, and doubled ones round their differences
     s->at[CCD_AT_SETTINGS + CCD_RELATIVE_ERROR][l] += CCD_STAGE ? 2 * CCD_U * CCD_U : CCD_U;
 #ifndef NUM_DOUBLED
-    for (int i = 0; i < 2 * NUMBERS; ++i) { // what is no rest of its number is not in order, NaN
-                                            // neither
+    // a lower part that is too large for its number, or NaN, is invalid
+    for (int i = 0; i < 2 * NUMBERS; ++i) {
       const real low = real_abs(ROW(rows->low[i / NUMBERS], row, NUMBERS)[i % NUMBERS]);
       const real most =
         real_abs(ROW(rows->x[i / NUMBERS], row, NUMBERS)[i % NUMBERS]) * (CCD_U * R(1.0001)) +
@@ -38,8 +39,8 @@ static void CN(ccd_take)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l)
 #endif
 }
 
-// Writes how a lane's row has ended. `certain`: its boxes have shown that it is free. `plain`:
-// nobody looks at it again.
+// Writes the result of a lane's row. `certain`: its boxes have shown that it is free. `plain`: the
+// row is not examined again.
 static void CN(ccd_leave)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l, int certain,
                           int plain)
 {
@@ -69,7 +70,7 @@ static void CN(ccd_leave)(const ccd_rows *rows, int row, FN(ccd_lanes) *s, int l
   rows->rounds[2 * (size_t)row + CCD_STAGE] = (int)s->at[CCD_AT_ROUNDS][l];
 }
 
-// Moves `count` rows on until all are decided. A row that is listed as ~row is certain to be free.
+// Advances `count` rows until all are decided. A row that is listed as ~row is certain to be free.
 static void CN(ccd_run)(const ccd_rows *rows, const int *list, int count, int additive, int most,
                         int plain)
 {
@@ -108,7 +109,7 @@ static void CN(ccd_run)(const ccd_rows *rows, const int *list, int count, int ad
 }
 
 #ifdef NUM_DOUBLED
-// Takes the rows of a segment of `each` that plain numbers left undecided.
+// Handles the rows of a segment of `each` rows that plain numbers left undecided.
 static void CN(ccd_decide)(const ccd_rows *rows, int segment, int each, int most)
 {
   int list[CCD_SEGMENT_AGAIN(LANES)], count = 0;
@@ -122,9 +123,8 @@ static void CN(ccd_decide)(const ccd_rows *rows, int segment, int each, int most
   }
 }
 #else
-// Looks at the features' boxes of LANES rows: where they are apart along an axis at both ends, and
-// on the same side, that axis is a direction that separates them throughout. Returns bits of the
-// lanes for which it is certain.
+// Tests the features' boxes of LANES rows. If an axis separates the boxes at both ends, on the same
+// side, it separates the features throughout. Returns bits of the lanes for which this is certain.
 static int CN(ccd_boxes)(const ccd_rows *rows, int first)
 {
   const int last = rows->count - 1, width = 3 * (CCD_FIRST + CCD_SECOND);
@@ -160,11 +160,11 @@ static int CN(ccd_boxes)(const ccd_rows *rows, int first)
     }
     apart = lane_max(apart, lane_max(up, down));
   }
-  // Each coordinate is off by error + relative_error |c|; |c| is below `size`. Rows with lower
-  // parts do not come here.
+  // The error of a coordinate is error + relative_error |c|, where |c| is below `size`. Rows with
+  // lower parts are not tested here.
   const lane off = settings[CCD_ERROR] * R(2.0) + settings[CCD_RELATIVE_ERROR] * size * R(2.0);
-  // What is to be kept is a share of a distance that no two vertices are below, `far` by the sum of
-  // its components.
+  // The distance to retain is a share of the distance at time 0, which is at most `far`, the sum of
+  // the components of the difference of two vertices.
   const lane keep = settings[CCD_KEEP], kept = keep * (far * (R(1.0) + 8 * CCD_U) + off * R(3.0));
   const lane touching = (settings[CCD_SEPARATION] + kept + off) * (R(1.0) + 64 * CCD_U) + CCD_TINY;
   const ilane in_order =
@@ -176,8 +176,8 @@ static int CN(ccd_boxes)(const ccd_rows *rows, int first)
   return lane_bits(in_order & (apart * (R(1.0) - 8 * CCD_U) > touching));
 }
 
-// Takes a segment of rows. Where the distance at time 0 and the direction are asked for
-// (`detailed`), or rounds are to be compared (`additive`), boxes alone end no row.
+// Handles a segment of rows. If the distance at time 0 and the direction are requested
+// (`detailed`), or rounds are compared (`additive`), boxes do not end any row.
 static void CN(ccd_segment)(const ccd_rows *rows, int segment, int detailed, int additive, int most,
                             int plain)
 {

@@ -1,6 +1,6 @@
 // The derivative of two meshes' time of impact by their poses, at fixed r
-// (docs/dev/ccd-formulas.md). By the envelope theorem the first pair's nearest points may be taken
-// as fixed on their bodies.
+// (docs/dev/ccd-formulas.md). By the envelope theorem the first pair's nearest points can be
+// treated as fixed on their bodies.
 
 static void ccd_add3(wide to[3], const wide a[3], wide by)
 {
@@ -9,7 +9,8 @@ static void ccd_add3(wide to[3], const wide a[3], wide by)
   }
 }
 
-// The mean of turns by -angle axis over the way, which is the transpose of SO(3)'s left Jacobian.
+// The mean of rotations by -angle axis over the motion, which is the transpose of SO(3)'s left
+// Jacobian.
 static void ccd_mean_back(const wide axis[3], wide angle, const wide z[3], wide to[3])
 {
   wide across[3], twice[3];
@@ -51,13 +52,13 @@ static void ccd_turn_back(const wide axis[3], wide angle, const wide z[3], wide 
   }
 }
 
-// What n times the velocity of a body's point is, and n times its place's derivatives by (dx0, w0,
-// dx1, w1).
+// Returns n times the velocity of a body's point, and writes n times the derivatives of its
+// position by (dx0, w0, dx1, w1).
 static wide ccd_body_slopes(const ccd_path *p, wide t, const wide x[3], const wide n[3],
                             wide to[12])
 {
   wide rate = (wide)0, arm[2][3], moment[2][3], velocity[3], from_pose[3];
-  for (int k = 0; k < 3; ++k) { // moments are about the origin that the pose places
+  for (int k = 0; k < 3; ++k) { // moments are about the pose's origin
     from_pose[k] = p->o[k] + (p->arc ? p->c[k] : x[k]);
   }
   if (p->arc) {
@@ -127,11 +128,11 @@ static void ccd_write_slopes(const ccd_path *p, int row, int width, const wide b
   }
 }
 
-// A turn of nearly half a circle may go either way.
+// A rotation of nearly half a circle may go either way.
 #define CCD_HALF_TURN ((wide)3.14159)
 
-// Each work-item takes a row. by1, by2 (count, 12); from1_by and so on (count, width); bars are
-// read where `barred`.
+// Each work-item handles one row. by1, by2 (count, 12); from1_by and so on (count, width); bars are
+// read if `barred` is set.
 ADJOINT_KERNEL void ccd_bodies_gradient(
   GLOBAL const int *ints1, GLOBAL const real *numbers1, GLOBAL const int *ints2,
   GLOBAL const real *numbers2, GLOBAL const real *from1, GLOBAL const real *to1,

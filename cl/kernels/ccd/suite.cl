@@ -1,10 +1,11 @@
-// Collision in time, for plain numbers alone.
+// Continuous collision detection, only for plain numbers.
 #include "kernels/begin.h"
 #include "geometry/ccd.h"
 #include "geometry/wide.h"
 
 #if !TANGENTS
-// The certificate counts roundings: each operation is rounded once. gcc fuses none in standard C.
+// The certificate counts roundings: each operation is rounded once. gcc fuses no operations in
+// standard C.
 #ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT OFF
 #elif defined(__clang__)

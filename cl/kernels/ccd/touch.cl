@@ -1,9 +1,10 @@
-// Where two features of meshes are at a time, and when exactly they touch, in wide numbers.
+// The position of two features of meshes at a time, and the exact time at which they touch, in wide
+// numbers.
 
-// A pair of features at a time: a vertex before the other mesh's triangle, whichever mesh it is of.
+// A pair of features at a time. The vertex comes before the triangle, whichever mesh it belongs to.
 typedef struct ccd_found {
   ccd_corners c;
-  int place[4], mesh[4]; // of each corner: its place among the sorted, and whose it is
+  int place[4], mesh[4]; // of each corner: its index in the sorted order, and its mesh
 } ccd_found;
 
 static ccd_found ccd_find(const ccd_side side[2], int kind, const int feature[2], wide time)
@@ -38,7 +39,7 @@ static ccd_found ccd_find(const ccd_side side[2], int kind, const int feature[2]
   return f;
 }
 
-// How fast a vertex goes.
+// The velocity of a vertex.
 static void ccd_velocity(const ccd_path *p, const ccd_moment *at, const wide x[3], wide to[3])
 {
   if (p->arc) {
@@ -82,9 +83,9 @@ static wide ccd_rate(const ccd_side side[2], const ccd_found *f, const ccd_touch
 
 #define CCD_EXACT_MOST 8
 
-// Returns when features are r apart, to rounding, by Newton's method from a certified time on: that
-// one is early by what its windows and iterations make of the tolerance, and changes with these.
-// Where the distance does not come down to r, the nearest time on the way there is returned.
+// Returns the time at which features are r apart, to rounding, by Newton's method starting at a
+// certified time. The certified time is early by an amount that depends on its windows and
+// iterations. If the distance does not fall to r, the nearest time on the way is returned.
 static real ccd_exact_time(const ccd_side side[2], int kind, const int feature[2], real early,
                            wide r, const wide given[3])
 {

@@ -1,16 +1,16 @@
-// Pairs of features of two meshes, LANES at a time: each goes through windows of its time, a query
-// of straight motion in each. Included for points against triangles and for edges, on plain
-// numbers.
+// Pairs of features of two meshes, LANES at a time. Each pair is tested in windows of its time,
+// with a query of straight motion in each. The file is included for points against triangles and
+// for edges, on plain numbers.
 
-// A lane's pair, and its present window.
+// A lane's pair, and its current window.
 typedef struct CN(ccd_windows) {
-  int pair[LANES][2]; // features of meshes 1 and 2, as places; -1: none
+  int pair[LANES][2]; // features of meshes 1 and 2, as indices; -1: none
   int turns[LANES];
-  // off: from the chord, at most
+  // off: upper bound of the deviation from the chord
   real t[LANES], w[LANES], until[LANES], off[LANES], r[LANES], bend[LANES];
 } CN(ccd_windows);
 
-// Vertices of the pair in the query's order, as places; mesh[i] tells whose.
+// Writes the vertices of the pair in the query's order, as indices, and the mesh of each.
 static void CN(ccd_corners_in_order)(const ccd_row *row, const int pair[2], int place[4],
                                      int mesh[4])
 {
@@ -27,8 +27,8 @@ static void CN(ccd_corners_in_order)(const ccd_row *row, const int pair[2], int 
   }
 }
 
-// Puts where the pair's vertices are at an end of a window into its lane. For times 0 and 1 they
-// lie ready.
+// Writes the positions of the pair's vertices at an end of a window into its lane. For times 0 and
+// 1 they are stored already.
 static void CN(ccd_put)(const ccd_row *row, const int place[4], const int mesh[4], real t,
                         FN(ccd_lanes) *s, int l, int end)
 {
@@ -58,8 +58,8 @@ static void CN(ccd_put)(const ccd_row *row, const int place[4], const int mesh[4
   }
 }
 
-// Starts the query of a lane's present window. Nothing later than the first touch until now
-// matters; straight paths are asked about the whole way, up to there.
+// Starts the query of a lane's current window. Nothing after the first touch so far matters.
+// Straight paths are queried over the whole motion up to there.
 static void CN(ccd_open)(const ccd_row *row, CN(ccd_windows) * w, FN(ccd_lanes) *s, int l)
 {
   int place[4], mesh[4];
@@ -82,8 +82,7 @@ static void CN(ccd_open)(const ccd_row *row, CN(ccd_windows) * w, FN(ccd_lanes) 
   at[CCD_RELATIVE_ERROR][l] = R(0.0);
 }
 
-// The first look has told the distance at time 0: r follows from it, for the present window and all
-// others.
+// Once the distance at time 0 is known, sets r from it, for the current window and all others.
 static void CN(ccd_measure)(const ccd_row *row, CN(ccd_windows) * w, FN(ccd_lanes) *s, int l)
 {
   const real above = ccd_d0(s->at, l) - row->separation * (R(1.0) + 16 * CCD_U);
@@ -109,7 +108,7 @@ static void CN(ccd_note)(ccd_row *row, const CN(ccd_windows) * w, FN(ccd_lanes) 
   if (row->exact && status == CCD_HIT && t <= f->toi) {
     const wide given[3] = {(wide)s->at[CCD_AT_N][l], (wide)s->at[CCD_AT_N + 1][l],
                            (wide)s->at[CCD_AT_N + 2][l]};
-    // What a certificate takes off for the errors of coordinates stays between the features.
+    // The certificate's allowance for the errors of coordinates remains between the features.
     t = ccd_exact_time(row->side, row->kind, pair, t, (wide)w->r[l] + 4 * (wide)row->error, given);
   }
   if (t < f->toi || (t == f->toi && (f->kind < 0 || is_before))) {
@@ -125,13 +124,13 @@ static void CN(ccd_note)(ccd_row *row, const CN(ccd_windows) * w, FN(ccd_lanes) 
   }
 }
 
-// Takes the answer of a lane's query. Returns whether another window follows.
+// Handles the result of a lane's query. Returns whether another window follows.
 static int CN(ccd_go_on)(ccd_row *row, CN(ccd_windows) * w, FN(ccd_lanes) *s, int l)
 {
   const int is_free = s->at[CCD_AT_OUTCOME][l] == (real)CCD_FREE, arc = row->side[0].path.arc;
   const real at = s->at[CCD_AT_T][l], before = w->t[l];
-  if (s->at[CCD_AT_OUTCOME][l] == (real)CCD_BAD_INPUT) { // differences overflow: nothing is
-                                                         // certified from here on
+  // Differences overflow: nothing is certified from this time on.
+  if (s->at[CCD_AT_OUTCOME][l] == (real)CCD_BAD_INPUT) {
     CN(ccd_note)(row, w, s, l, w->t[l] == R(0.0) ? CCD_WITHIN : CCD_HIT);
     return 0;
   }
@@ -159,7 +158,7 @@ static int CN(ccd_go_on)(ccd_row *row, CN(ccd_windows) * w, FN(ccd_lanes) *s, in
   return w->t[l] <= row->first.toi;
 }
 
-// Takes the next pair of the queue into a lane; returns whether there was one that matters.
+// Loads the next pair of the queue into a lane, and returns whether there was one.
 static int CN(ccd_pull)(ccd_row *row, CN(ccd_windows) * w, FN(ccd_lanes) *s, int l, int *next)
 {
   if (*next < row->waits) {

@@ -1,21 +1,21 @@
 // Nearest points of two features at one time, in wide numbers, row by row, and the slope of the
 // time of impact.
 
-// Vertices of a row at one time, the first feature's first.
+// Vertices of a row at one time, those of the first feature first.
 typedef struct ccd_corners {
   wide x[4][3];
-  int first, second; // how many are each feature's
-  wide size;         // largest number that x comes from, by whose rounding it is off
+  int first, second; // the number of vertices of each feature
+  wide size;         // the largest number in the computation of x, which bounds its rounding error
 } ccd_corners;
 
 typedef struct ccd_touch {
-  wide weight[4]; // of the vertices, of each feature 1 together
+  wide weight[4]; // of the vertices; the sum is 1 for each feature
   wide n[3];      // unit, from the second feature to the first
   int smooth;     // whether n is that of a distance whose slope is known
   wide distance;
   wide p[2][3];
-  int inside; // whether the points are inside of both features, to which `across` is then
-              // orthogonal
+  // whether the points are in the interior of both features, to which `across` is then orthogonal
+  int inside;
   wide across[3];
 } ccd_touch;
 
@@ -38,7 +38,7 @@ static void ccd_wide_cross(const wide a[3], const wide b[3], wide to[3])
   to[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-// Where on the segment from a to b its nearest point to p is, within [0, 1].
+// The parameter in [0, 1] of the segment's nearest point to p, from a to b.
 static wide ccd_along(const wide a[3], const wide b[3], const wide p[3])
 {
   wide e[3], w[3];
@@ -48,7 +48,7 @@ static wide ccd_along(const wide a[3], const wide b[3], const wide p[3])
   return wide_min(wide_max(s, (wide)0), (wide)1);
 }
 
-// Takes weights of all vertices where they bring the features nearer together than `best`; returns
+// Takes the weights of all vertices if they bring the features nearer together than `best`. Returns
 // whether they do.
 static int ccd_try(const ccd_corners *c, const wide weight[4], ccd_touch *best)
 {
@@ -98,8 +98,8 @@ static void ccd_set_across(const wide n[3], ccd_touch *best)
   }
 }
 
-// Tries the foot of the point on the triangle's inside, or the feet of both lines' common normal on
-// the edges'.
+// Tries the projection of the point onto the triangle's interior, or the ends of both lines' common
+// normal in the edges' interior.
 static void ccd_try_inside(const ccd_corners *c, ccd_touch *best)
 {
   wide e[3], f[3], w[3], n[3], u[3], v[3];
@@ -129,8 +129,8 @@ static void ccd_try_inside(const ccd_corners *c, ccd_touch *best)
   }
 }
 
-// Whether no vertex is without weight, so that the nearest points are inside their features: two
-// points never are.
+// Whether all weights are positive, so that the nearest points are inside their features. This
+// never holds for two points.
 static int ccd_is_inner(const ccd_corners *c, const wide weight[4])
 {
   int inner = c->first + c->second > 2;
@@ -140,11 +140,11 @@ static int ccd_is_inner(const ccd_corners *c, const wide weight[4])
   return inner;
 }
 
-// Finds the nearest points. n is theirs where they are far enough apart to have a direction, which
-// inside of both features these tell to more digits than the points, else the given one, of unit
-// length, which the certificate ended with. Features that touch inside of both are crossed by a
-// surface, whose normal that is; where a vertex or an end touches at distance 0, the next pose may
-// miss it.
+// Finds the nearest points. If they are far enough apart to have a direction, n is that direction;
+// inside both features the features give it with more digits than the points. Otherwise n is the
+// given unit vector, with which the certificate ended. Features that touch inside both have a
+// crossing surface, and the given vector is its normal. If a vertex or an end touches at distance
+// 0, the next pose may miss it.
 static ccd_touch ccd_touch_of(const ccd_corners *c, const wide given[3])
 {
   ccd_touch best;
@@ -179,11 +179,11 @@ static ccd_touch ccd_touch_of(const ccd_corners *c, const wide given[3])
   return best;
 }
 
-// A rate of the distance that is smaller, as a share of the vertices' speed, counts as grazing: the
-// time of impact changes without bound there.
+// If the rate of the distance is smaller than this share of the vertices' speed, the motion counts
+// as grazing: the time of impact then changes without bound.
 #define CCD_GRAZING ((wide)1e-6)
 
-// Whether there is a slope, given the rate of the distance at the touch and the greatest speed.
+// Whether the slope exists, given the rate of the distance at the touch and the greatest speed.
 static int ccd_closes(const ccd_touch *touch, wide rate, wide speed)
 {
   return touch->smooth && rate < -CCD_GRAZING * speed &&
