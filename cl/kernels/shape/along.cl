@@ -1,17 +1,17 @@
-// How fields change along a direction of their bodies' numbers, at places that stay: what the
-// forward pass on duals adds to the tangents of distances and normals, which it has from the
-// places' own motion.
+// Derivatives of fields along a direction of their bodies' parameters, at fixed places. The forward
+// pass on duals adds them to the tangents of distances and normals, which include the places' own
+// motion.
 //
-// `moves` are laid out as the numbers that they are of (geometry/layout.h). A superquadric has its
-// twist in the place of its rotation's first three numbers, changes of position, of axes in the
-// place of 1 / axes, and of exponents; a plane has those of normal and of normal . point; a cloud's
-// point those of place and normal, and of its width's logarithm in the place of 1 / width^2. A
-// grid's record and links are copied, and its coefficients are the changes. A core has its twist
-// and its shift as a superquadric, changes of half lengths, and that of its radius in the place of
-// w. On duals of one tangent.
+// `moves` has the layout of the parameters (geometry/layout.h). A superquadric has its twist in
+// place of its rotation's first three numbers, and changes of position, of axes in place of 1 /
+// axes, and of exponents. A plane has changes of normal and of normal . point. A cloud's point has
+// changes of place and normal, and of its width's logarithm in place of 1 / width^2. A grid's
+// record and links are copied, and its coefficients are replaced by their changes. A core has its
+// twist and its translation like a superquadric, changes of half lengths, and that of its radius in
+// place of w. On duals of one tangent.
 
-// Returns x where it is a number, within what sums can take; a derivative that has overflowed
-// against itself counts as 0.
+// Returns x, limited so that sums do not overflow. NaN, a derivative that overflowed with opposite
+// signs, becomes 0.
 static lane known_change(lane x)
 {
   return lane_select(x == x, bounded_part(x, COTANGENT_LIMIT), lane_lit(R(0.0)));
@@ -33,8 +33,8 @@ static vec staying3(vec3_r v)
   return FN(make)(n_of(v.x), n_of(v.y), n_of(v.z));
 }
 
-// Returns what the changes m of axes and exponents give, by the slopes by these. A slope that is
-// not known has none, as in the reverse pass.
+// Returns the effect of the changes m of axes and exponents, by the slopes with respect to these.
+// An unknown slope counts as 0, as in the reverse pass.
 static lane change_of_h(GLOBAL const real *m, vec3_r by_axes, const lane by_exponents[2])
 {
   GLOBAL const real *axes = m + SUPERQUADRIC_AXES_INV;
@@ -46,8 +46,8 @@ static lane change_of_h(GLOBAL const real *m, vec3_r by_axes, const lane by_expo
 // ---- single primitives: p gets the distance, the raw normal and the gradient of `at`, with their
 // changes ----
 
-// Distance and normal follow from h, whose change is one number; the normal's is that number's
-// derivative by the place, along each axis in turn.
+// Distance and normal follow from h, whose change is one number. The change of the normal is the
+// derivative of that number by the place, along each axis in turn.
 static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x,
                                 const int want, const surface_r *at, FN(surface) *p)
 {
@@ -70,7 +70,7 @@ static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3
     const superquadric_changes_r along = superquadric_changes_along_r(s, &t, &h, axis);
     slope[k] = change_of_h(m, along.axes, along.exponents) + dot3_r(along.place, dy);
   }
-  const vec3_r turned = cross3_r(twist, h.place); // dy turns with the place
+  const vec3_r turned = cross3_r(twist, h.place); // dy rotates with the place
   const vec3_r g = add3_r(make_r(slope[0], slope[1], slope[2]), turned);
   const real soft =
     SUPERQUADRIC_SOFT * (axes[0] / axes_inv[0] + axes[1] / axes_inv[1] + axes[2] / axes_inv[2]);
@@ -79,8 +79,8 @@ static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3
   p->phi = changing(at->phi, out * flat + rise * steep);
   p->g = changing3(at->g, rotate_r(s, g));
   if (want & JET_GRADIENT) {
-    // As phi changes by flat out + steep rise, the gradient does by the derivatives of these by the
-    // place.
+    // The change of phi is flat out + steep rise. The change of the gradient is its derivative by
+    // the place.
     const vec3_r r_by = scale3_r(y, one / r), k_by = scale3_r(h.place, k * k); // that of k is -k_by
     const vec3_r flat_by = scale3_r(sub3_r(k_by, scale3_r(r_by, flat)), one / r);
     const vec3_r steep_by = sub3_r(scale3_r(r_by, k * k), scale3_r(k_by, R(2.0) * r * k));
@@ -108,10 +108,10 @@ static void polyhedron_change(GLOBAL const real *planes, GLOBAL const real *m, i
   p->g = p->gradient = changing3(at->g, g);
 }
 
-// With E_i a point's exponent, to the base e, and phi_i = n_i . (x - p_i) the distance changes by
+// With E_i a point's exponent, to the base e, and phi_i = n_i . (x - p_i), the distance changes by
 //   sum w_i [dphi_i + (phi_i - phi) dE_i],
-// and g by the derivative of that by the place; that of w_i is w_i (u_i - sum w u), u_i = -(x -
-// p_i) / width_i^2.
+// and g by the derivative of that by the place. The derivative of w_i is w_i (u_i - sum w u), u_i =
+// -(x - p_i) / width_i^2.
 static void pointcloud_change(GLOBAL const real *cloud, GLOBAL const real *m, int count, vec3_r x,
                               const surface_r *at, FN(surface) *p)
 {
@@ -155,7 +155,7 @@ static void pointcloud_change(GLOBAL const real *cloud, GLOBAL const real *m, in
   p->g = p->gradient = changing3(at->g, g);
 }
 
-// A spline's change is the spline of its coefficients' changes. Its second derivatives matter where
+// A spline's change is the spline of its coefficients' changes. Its second derivatives matter if
 // clipping moved the point.
 static void grid_change(GLOBAL const real *s, GLOBAL const real *m, int levels, vec3_r x,
                         const int want, FN(surface) *p)
@@ -180,8 +180,8 @@ static void grid_change(GLOBAL const real *s, GLOBAL const real *m, int levels, 
   }
 }
 
-// Returns what the changes m of half lengths and radius give, and dy, that of the place in the
-// core's frame.
+// Returns the effect of the changes m of half lengths and radius, and of dy, the change of the
+// place in the core's frame.
 static lane change_of_core(GLOBAL const real *m, const core_slopes_r *by, vec3_r dy)
 {
   GLOBAL const real *lengths = m + CORE_HALF;
@@ -207,13 +207,13 @@ static void core_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x, co
     core_slopes_of_r(s, y, axis, &by, &along);
     slope[k] = change_of_core(m, &along, dy);
   }
-  const vec3_r turned = cross3_r(twist, by.place); // dy turns with the place
+  const vec3_r turned = cross3_r(twist, by.place); // dy rotates with the place
   p->phi = changing(at->phi, change_of_core(m, &by, dy));
   p->g = p->gradient =
     changing3(at->g, rotate_r(s, add3_r(make_r(slope[0], slope[1], slope[2]), turned)));
 }
 
-// ---- unions: those of an operation that lie below `most` at any place have a share ----
+// ---- unions: primitives of an operation that are below `most` in any lane have a share ----
 
 static void superquadrics_along(FN(blend) *b, int count, GLOBAL const int *ranges,
                                 GLOBAL const real *numbers, GLOBAL const real *m,
@@ -320,9 +320,9 @@ static FN(blend) blend_along(GLOBAL const int *head, GLOBAL const real *shape,
   return b;
 }
 
-// Returns the distance at x, a place of the body's frame, and its normal, as they change along
-// `moves`: the union and the subtraction of compose.inl on these. `want` is JET_NORMAL, or that and
-// JET_GRADIENT for the distance's gradient, too.
+// Returns the distance and the normal at x, a place in the body's frame, with their changes along
+// `moves`, by the union and the subtraction of compose.inl. `want` is JET_NORMAL, or also
+// JET_GRADIENT for the distance's gradient.
 static num body_along(GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const real *moves,
                       GLOBAL const coefficients *c, vec3_r x, const int want, vec *normal,
                       vec *gradient)
@@ -360,10 +360,10 @@ static void add_tangents(GLOBAL real *plane, int stride, num change)
   lane_store(bounded_part(sum, COTANGENT_LIMIT), plane + stride);
 }
 
-// One work-item adds to the tangents of a body's field at a block of places of one pose what the
-// direction `moves` of its numbers gives, move_stride numbers a pose or 0; the field itself, in
-// `out`, has been asked for at the same places before: the plane phi, and, where `normals`, those
-// of normals (3). points, frames and frame are as in kernels/field.h.
+// One work-item adds the effect of the direction `moves` of a body's parameters to the tangents of
+// the body's field at a block of places of one pose. A pose has move_stride numbers, or 0 if all
+// poses share them. `out` already has the field at the same places: the plane phi and, with
+// `normals`, those of normals (3). points, frames and frame are as in kernels/field.h.
 KERNEL void field_along_shape(GLOBAL const real *points, int point_base, int point_stride,
                               int padded, GLOBAL const real *frames, int frame,
                               GLOBAL const int *head, GLOBAL const real *shape,

@@ -1,5 +1,5 @@
-// The derivatives by cores: of phi times its cotangent, and of the raw normal, which is its
-// gradient, times v, which is the derivative of phi along v.
+// The derivatives by cores: of phi times its cotangent, and of the raw normal times v. The raw
+// normal is the gradient of phi, so the latter is the derivative of phi along v.
 
 // Adds a block's derivatives by core s to sum (BY_CORE).
 static void add_core(GLOBAL const real *s, GLOBAL const coefficients *c, const union_block *u,
@@ -25,7 +25,7 @@ static void add_core(GLOBAL const real *s, GLOBAL const coefficients *c, const u
   FN(core_slopes_of)(s, y, v, &by, &along);
   const vec place = FN(mad3)(by.place, phi_bar, along.place),
             lengths = FN(mad3)(by.ends, phi_bar, along.ends);
-  // Position and rotation move y and turn y and v, as a superquadric's do.
+  // Position and rotation move y and rotate y and v, as for a superquadric.
   const vec moved = FN(rotate)(s, place);
   const vec turned = FN(add3)(FN(cross3)(place, y), FN(cross3)(by.place, v));
   const lane numbers[BY_CORE] = {lengths.x, lengths.y,
@@ -37,7 +37,7 @@ static void add_core(GLOBAL const real *s, GLOBAL const coefficients *c, const u
 }
 
 // One work-item sums the derivatives by one core of an operation over all sites of one pose, to
-// BY_CORE numbers of its row from `base` on. `first_real` is where the operation's numbers begin.
+// BY_CORE numbers of its row, starting at `base`. The operation's numbers begin at `first_real`.
 KERNEL void cores_by_shape(GLOBAL const real *sites, GLOBAL const real *shares, int count,
                            GLOBAL const real *shape, int first_real, int primitives,
                            GLOBAL const coefficients *c, int operation, GLOBAL real *rows,

@@ -1,8 +1,8 @@
-// Edges in the field of a body whose numbers move.
+// Edges in the field of a body whose parameters change.
 
-// One work-item makes the contacts of a block of LANES kept edges of body `side` in one pose, with
-// tangents also along the direction `moves` of the other body's numbers, move_stride numbers a pose
-// or 0. All else is as in edges_in_field, whose place it takes.
+// One work-item computes the contacts of a block of LANES retained edges of body `side` in one
+// pose. The tangents include the direction `moves` of the other body's parameters, with move_stride
+// numbers per pose, or 0. Everything else is as in edges_in_field, which this kernel replaces.
 KERNEL void edges_along_shape(GLOBAL const real *edges, GLOBAL const int *index,
                               GLOBAL const real *weights, GLOBAL const real *frames,
                               GLOBAL const int *head, GLOBAL const real *shape,

@@ -1,15 +1,15 @@
-// The cotangents of a field's distances and normals at its sites (geometry/sites.h), taken to each
-// operation's union and to single primitives: the reverse of compose.inl.
+// The cotangents of a field's distances and normals at its sites (geometry/sites.h), propagated to
+// each operation's union and to single primitives: the reverse of compose.inl.
 
 // A block of sites of one pose.
 typedef struct site_block {
   vec x;
   num phi_bar;
   vec normal_bar, gradient_bar;
-  ilane there; // where there is any cotangent
+  ilane there; // lanes with a nonzero cotangent
 } site_block;
 
-// Says where any of a site's cotangents, or of what it gives to a union, is not 0.
+// Returns where any cotangent of a site, or of its share of a union, is not 0.
 static ilane any_bar(num phi_bar, vec normal_bar, vec gradient_bar)
 {
   const num none = n_lit(R(0.0));
@@ -31,17 +31,17 @@ static site_block load_sites(GLOBAL const real *sites, int count, int first, int
   return s;
 }
 
-// Returns x where the mask holds, else 0, within what sums can take. NaN, where a derivative has
-// overflowed against itself, counts as 0, unless a cotangent is NaN, which must show: poison is 0
-// or NaN.
+// Returns x where the mask holds, limited so that sums do not overflow, and 0 elsewhere. NaN, a
+// derivative that overflowed with opposite signs, becomes 0. A NaN cotangent must show, however:
+// poison is 0 or NaN.
 static lane counted(ilane mask, lane x, lane poison)
 {
   const lane known = lane_select(x == x, bounded_part(x, COTANGENT_LIMIT), lane_lit(R(0.0)));
   return lane_select(mask, known + poison, lane_lit(R(0.0)));
 }
 
-// Adds what is counted of each of `count` derivatives to its sum. Where all of a block's are within
-// limits, as nearly always, that is all of it.
+// Adds each of `count` derivatives to its sum. If all derivatives of a block are within limits,
+// which is nearly always true, this is a plain sum.
 static void add_counted(ilane mask, const lane *by, const int count, lane poison, lane *sum)
 {
   const lane none = lane_lit(R(0.0));
@@ -50,7 +50,7 @@ static void add_counted(ilane mask, const lane *by, const int count, lane poison
     size = size + lane_select(mask, lane_abs(by[k]), none);
   }
   size = size + lane_select(mask, poison, none);
-  // The size is NaN, and not within limits, where a derivative or a cotangent is.
+  // The size is NaN, and not within limits, if a derivative or a cotangent is NaN.
   if (lane_all(size < lane_lit(COTANGENT_LIMIT))) {
     for (int k = 0; k < count; ++k) {
       sum[k] = sum[k] + lane_select(mask, by[k], none);
@@ -62,22 +62,22 @@ static void add_counted(ilane mask, const lane *by, const int count, lane poison
   }
 }
 
-// Says whether any lane has a cotangent of a vector.
+// Returns whether any lane has a cotangent of a vector.
 static int has_bar(vec bar)
 {
   const num none = n_lit(R(0.0));
   return lane_any((bar.x != none) | (bar.y != none) | (bar.z != none));
 }
 
-// Returns 0 where cotangents are finite, else NaN.
+// Returns 0 if cotangents are finite, otherwise NaN.
 static lane poison_of(lane phi_bar, vec normal_bar)
 {
   const lane sum = phi_bar + normal_bar.x + normal_bar.y + normal_bar.z;
   return lane_select(sum == sum, lane_lit(R(0.0)), sum);
 }
 
-// One work-item takes a block of sites of a body's field to its shares, out (poses, SHARE_PLANES,
-// count).
+// One work-item computes the shares of a block of sites of a body's field, out (poses,
+// SHARE_PLANES, count).
 KERNEL void site_shares(GLOBAL const real *sites, int count, GLOBAL const int *head,
                         GLOBAL const real *shape, GLOBAL const coefficients *c, GLOBAL real *out)
 {
@@ -101,7 +101,7 @@ KERNEL void site_shares(GLOBAL const real *sites, int count, GLOBAL const int *h
   of[0].phi = of[1].phi = zero;
   of[0].raw = of[1].raw = of[0].gradient = of[1].gradient = zero3;
   for (int operation = 0; operation <= (subtracted > 0); ++operation) {
-    // Where normals and gradients have no cotangents these are not looked at themselves.
+    // If normals and gradients have no cotangents, they are not computed.
     if (has_bar(s.gradient_bar)) {
       const FN(blend) b =
         FN(blend_all)(head, shape, operation, c, s.x, JET_NORMAL | JET_GRADIENT, REAL_BIG);
@@ -148,7 +148,7 @@ KERNEL void site_shares(GLOBAL const real *sites, int count, GLOBAL const int *h
   }
 }
 
-// What one operation's union gives a block of sites.
+// The contribution of one operation's union to a block of sites.
 typedef struct union_block {
   vec x;
   num phi, phi_bar, along, rise;
@@ -177,8 +177,8 @@ static union_block load_union(GLOBAL const real *sites, GLOBAL const real *share
   return u;
 }
 
-// Says where a primitive has a share in its union that is not below rounding, as bounds of cull.inl
-// do.
+// Returns where a primitive has a share in its union that exceeds rounding, by the threshold of
+// cull.inl.
 static ilane has_share(const union_block *u, num phi, GLOBAL const coefficients *c)
 {
   return u->there & (phi < u->phi + c->union_ln2 * CULL_BITS);
@@ -190,14 +190,14 @@ static num share_of(const union_block *u, num phi, GLOBAL const coefficients *c)
   return n_exp2(n_scale(n_sub(u->phi, phi), c->union_log2e));
 }
 
-// Says whether a block has more than cotangents of distances.
+// Returns whether a block has cotangents other than those of distances.
 static int has_slopes(const union_block *u)
 {
   return u->graded || has_bar(u->normal_bar);
 }
 
-// Writes the cotangents of a primitive's distance and raw normal, where w is its share. That of the
-// gradient of its distance is w times the union's.
+// Writes the cotangents of a primitive's distance and raw normal, where w is its share. The
+// cotangent of its distance's gradient is w times the union's.
 static void primitive_bars(const union_block *u, const FN(surface) *p, num w,
                            GLOBAL const coefficients *c, num *phi_bar, vec *g_bar)
 {
@@ -210,8 +210,8 @@ static void primitive_bars(const union_block *u, const FN(surface) *p, num w,
   *g_bar = FN(unit_adjoint)(p->g, c->normal, FN(scale3)(u->normal_bar, w));
 }
 
-// Does the same of a family whose raw normal is the gradient of its distance, which has both
-// cotangents.
+// Does the same for a family whose raw normal is the gradient of its distance. The normal then has
+// both cotangents.
 static void gradient_bars(const union_block *u, const FN(surface) *p, num w,
                           GLOBAL const coefficients *c, num *phi_bar, vec *v)
 {
@@ -219,13 +219,13 @@ static void gradient_bars(const union_block *u, const FN(surface) *p, num w,
   *v = FN(mad3)(u->gradient_bar, w, *v);
 }
 
-// Stores what a block of sites gives to one primitive of a ranged family: PART_PLANES.
+// The contribution of a block of sites to one primitive of a ranged family: PART_PLANES.
 typedef struct part_block {
   num phi, phi_bar, along, top, top_along;
   vec v;
 } part_block;
 
-// Where there is none, the distance and the logarithm of weights are so large that nothing has a
+// Without a contribution, the distance and the logarithm of weights are so large that nothing has a
 // share.
 static void store_part_block(GLOBAL real *to, int count, const union_block *u, const part_block *p)
 {
@@ -240,8 +240,8 @@ static void store_part_block(GLOBAL real *to, int count, const union_block *u, c
   store(to + PART_TOP_ALONG * count, 0, n_select(u->there, p->top_along, zero));
 }
 
-// Reads all of it but what tells where anything has a share: the distance and the logarithm of
-// weights.
+// Reads a part except the distance and the logarithm of weights, which define where anything has a
+// share.
 static void load_part_bars(GLOBAL const real *row, int count, part_block *p)
 {
   p->phi_bar = load(row + PART_PHI_BAR * count, 0);

@@ -1,11 +1,13 @@
-// What sites give to a grid: the host takes that to its coefficients, 64 of each level a site.
+// The contributions of sites to a grid. The host propagates them to the grid's coefficients, 64 of
+// each level per site.
 
-// One work-item takes a block of sites of one pose to one grid's, to NODE_SITE_PLANES planes of
-// `count` numbers of its row from `base` on. Its record begins at real `first_real`.
+// One work-item converts a block of sites of one pose to sites of one grid, in NODE_SITE_PLANES
+// planes of `count` numbers of its row, starting at `base`. The grid's record begins at real
+// `first_real`.
 //
-// Where clipping moved the point (grid.inl) it is phi^2 = phi_c^2 + 2 phi_c g.d + |d|^2, or phi_c^2
-// / 4, and the raw normal (phi_c g + d) / phi. There phi grows along w, whose parts that clipping
-// keeps and loses are k and l, by [(phi_c + g.d) k.g + phi_c (k.H d + l.g) + l.d] / phi, or by
+// If clipping moved the point (grid.inl), phi^2 = phi_c^2 + 2 phi_c g.d + |d|^2, or phi_c^2 / 4,
+// and the raw normal is (phi_c g + d) / phi. Let k and l be the parts of w that clipping keeps and
+// loses. Then phi grows along w by [(phi_c + g.d) k.g + phi_c (k.H d + l.g) + l.d] / phi, or by
 // phi_c k.g / (4 phi).
 KERNEL void grid_sites(GLOBAL const real *sites, GLOBAL const real *shares, int count,
                        GLOBAL const real *shape, int first_real, int levels,
@@ -46,7 +48,8 @@ KERNEL void grid_sites(GLOBAL const real *sites, GLOBAL const real *shares, int 
     slope_bar = FN(add3)(g_bar, way);
     if (p.some_out) {
       const vec g = FN(scale3)(j.g, n_lit(s[GRID_SPACING_INV]));
-      if (u.graded) { // the distance beyond the grid grows less where what is under its root does
+      if (u.graded) { // the distance outside the grid is a root, whose derivative falls as the
+                      // argument grows
         phi_bar = n_sub(phi_bar, n_mul(FN(dot3)(surface.gradient, way), n_rcp(surface.phi)));
       }
       const num along = FN(dot3)(g, p.moved), over = n_rcp(surface.phi);

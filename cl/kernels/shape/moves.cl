@@ -1,10 +1,10 @@
-// Meshes that move along a direction of their vertices: rows of each pose, on duals, in place of
-// those that all poses share. `moves` has move_stride numbers a pose, or 0 where all poses have the
-// same direction; its vertices (count, 3) in the order of the mesh begin at move_base.
+// Meshes that move along a direction of their vertices: each pose has its own rows, on duals,
+// instead of the shared ones. `moves` has move_stride numbers per pose, or 0 if all poses have the
+// same direction. Its vertices (count, 3), in the order of the mesh, begin at move_base.
 
-// One work-item moves one vertex of a mesh in one pose: of `planes`, in their order, or in the
-// mesh's own where not `ordered`, to out (poses, POINT_PLANES, padded). Padding repeats the last
-// one.
+// One work-item moves one vertex of a mesh in one pose, from `planes` to out (poses, POINT_PLANES,
+// padded). With `ordered` the vertices have the order of the planes, otherwise that of the mesh.
+// Padding repeats the last one.
 KERNEL void moved_vertices(GLOBAL const real *planes, GLOBAL const int *order, int ordered,
                            int count, int padded, GLOBAL const real *moves, int move_stride,
                            int move_base, GLOBAL real *out)
@@ -24,8 +24,8 @@ KERNEL void moved_vertices(GLOBAL const real *planes, GLOBAL const int *order, i
   }
 }
 
-// One work-item does the same with the ends of one edge: of `ends`, whose vertices are `edges`, by
-// places of the sorted mesh, which `order` names, to out (poses, ENDS_PLANES, padded).
+// One work-item does the same with the ends of one edge, from `ends` to out (poses, ENDS_PLANES,
+// padded). `edges` has the places of its vertices in the sorted mesh, and `order` their indices.
 KERNEL void moved_ends(GLOBAL const real *ends, GLOBAL const int *edges, GLOBAL const int *order,
                        int count, int padded, GLOBAL const real *moves, int move_stride,
                        int move_base, GLOBAL real *out)
@@ -45,11 +45,11 @@ KERNEL void moved_ends(GLOBAL const real *ends, GLOBAL const int *edges, GLOBAL 
   }
 }
 
-// Features have their radii and edges behind their vertices in `moves`: radii from radius_base on,
-// and BY_RAIL numbers of each edge from rail_base on.
+// Features have their radii and edges after their vertices in `moves`: radii starting at
+// radius_base, and BY_RAIL numbers of each edge starting at rail_base.
 
 // One work-item does the same with the radii and cones of one vertex, to out (poses, RADII_PLANES,
-// padded). Cones stay.
+// padded). Cones do not change.
 KERNEL void moved_radii(GLOBAL const real *radii, GLOBAL const int *order, int count, int padded,
                         GLOBAL const real *moves, int move_stride, int radius_base,
                         GLOBAL real *out)

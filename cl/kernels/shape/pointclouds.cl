@@ -1,8 +1,10 @@
 // The derivatives by the points of clouds (pointcloud.inl): of phi times its cotangent, and of the
-// raw normal, its gradient, times v, which is the derivative of phi along v.
+// raw normal times v. The raw normal is the gradient of phi, so the latter is the derivative of phi
+// along v.
 
-// One work-item takes a block of sites of one pose to one cloud's parts, out (poses, PART_PLANES,
-// count). Its record begins at real `first_real`. Logarithms are to the base 2.
+// One work-item converts a block of sites of one pose to one cloud's parts, out (poses,
+// PART_PLANES, count). The cloud's record begins at real `first_real`. Logarithms are to the base
+// 2.
 KERNEL void pointcloud_parts(GLOBAL const real *sites, GLOBAL const real *shares, int count,
                              GLOBAL const real *shape, int first_real, int points,
                              GLOBAL const coefficients *c, int operation, GLOBAL real *out)
@@ -36,7 +38,7 @@ KERNEL void pointcloud_parts(GLOBAL const real *sites, GLOBAL const real *shares
 }
 
 // One work-item sums the derivatives by one point over all sites of one pose, to BY_CLOUD_POINT
-// numbers of its row from `base` on.
+// numbers of its row, starting at `base`.
 KERNEL void points_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, int count,
                             GLOBAL const real *shape, int first_real, int points, GLOBAL real *rows,
                             int row_stride, int base)
@@ -66,7 +68,7 @@ KERNEL void points_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, 
     p.phi = load(part + first, 0);
     load_part_bars(part + first, count, &p);
     const num w = n_exp2(share);
-    // The weight's, the offset's and the distance's own growth along v.
+    // The growth of the weight, the offset and the distance along v.
     const num rise = n_sub(FN(dot3)(FN(scale3)(d, n_lit(-q[6])), p.v), p.top_along);
     const num w_along = n_mul(w, rise);
     const num offset = n_sub(FN(cloud_distance)(q, d), p.phi);

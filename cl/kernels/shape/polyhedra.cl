@@ -1,8 +1,9 @@
 // The derivatives by the planes of polyhedra: of phi = LSE(n . x - c) times its cotangent, and of
-// the raw normal, its gradient, times v, which is the derivative of phi along v.
+// the raw normal times v. The raw normal is the gradient of phi, so the latter is the derivative of
+// phi along v.
 
-// One work-item takes a block of sites of one pose to one polyhedron's parts, out (poses,
-// PART_PLANES, count). Its planes begin at real `first_real`.
+// One work-item converts a block of sites of one pose to one polyhedron's parts, out (poses,
+// PART_PLANES, count). The planes begin at real `first_real`.
 KERNEL void polyhedron_parts(GLOBAL const real *sites, GLOBAL const real *shares, int count,
                              GLOBAL const real *shape, int first_real, int planes,
                              GLOBAL const coefficients *c, int operation, GLOBAL real *out)
@@ -32,7 +33,7 @@ KERNEL void polyhedron_parts(GLOBAL const real *sites, GLOBAL const real *shares
 }
 
 // One work-item sums the derivatives by one plane over all sites of one pose, to BY_PLANE numbers
-// of its row from `base` on.
+// of its row, starting at `base`.
 KERNEL void planes_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, int count,
                             GLOBAL const real *shape, int first_real, int planes,
                             GLOBAL const coefficients *c, GLOBAL real *rows, int row_stride,

@@ -1,10 +1,10 @@
-// The derivatives by superquadrics: of phi = r (1 - 1/h) times its cotangent, of the raw normal
-// grad h times its own, v, which is the derivative of h along v, and of grad phi times its own,
-// which is that of phi along it.
+// The derivatives by superquadrics of three terms: phi = r (1 - 1/h) times its cotangent; the raw
+// normal grad h times its cotangent v, which is the derivative of h along v; and grad phi times its
+// cotangent, which is the derivative of phi along it.
 //
-// A number z changes phi by radial (r dr/dz) + steep dh/dz, with radial = (1 - 1/h) / r and steep =
-// r / h^2. Along a direction w of the place that changes by the changes of both factors, and of
-// what they multiply.
+// A parameter z changes phi by radial (r dr/dz) + steep dh/dz, with radial = (1 - 1/h) / r and
+// steep = r / h^2. Along a direction w of the place the change of this is that of both factors and
+// of their multiplicands.
 
 // Adds a block's derivatives by superquadric s to sum (BY_SUPERQUADRIC).
 static void add_superquadric(GLOBAL const real *s, GLOBAL const coefficients *c,
@@ -51,7 +51,7 @@ static void add_superquadric(GLOBAL const real *s, GLOBAL const coefficients *c,
   const lane soft = radial * SUPERQUADRIC_SOFT;
   const vec place = FN(mad3)(way, flat, FN(mad3)(y, radial, FN(mad3)(h.place, steep, along.place)));
   const vec axes = FN(mad3)(h.axes, steep, along.axes);
-  // Position and rotation move y and turn y, v and the way: dy = -R'dt, dy = y x w, dv = v x w.
+  // Position and rotation move y and rotate y, v and the way: dy = -R'dt, dy = y x w, dv = v x w.
   const vec moved = FN(rotate)(s, place);
   const vec turned = FN(add3)(FN(cross3)(place, y), FN(add3)(FN(cross3)(h.place, v),
                                                              FN(scale3)(FN(cross3)(y, way), flat)));
@@ -69,7 +69,7 @@ static void add_superquadric(GLOBAL const real *s, GLOBAL const coefficients *c,
   add_counted(there, by, BY_SUPERQUADRIC, u->poison, sum);
 }
 
-// Says whether a block of sites lies so far beyond a superquadric's sphere that it has no share.
+// Returns whether a block of sites is so far outside a superquadric's sphere that it has no share.
 static int is_beyond(GLOBAL const real *s, GLOBAL const coefficients *c, const union_block *u)
 {
   GLOBAL const real *at = s + SUPERQUADRIC_POSITION;
@@ -80,7 +80,8 @@ static int is_beyond(GLOBAL const real *s, GLOBAL const coefficients *c, const u
 }
 
 // One work-item sums the derivatives by one superquadric of an operation over all sites of one
-// pose, to BY_SUPERQUADRIC numbers of its row from `base` on. `first` are the operation's numbers.
+// pose, to BY_SUPERQUADRIC numbers of its row, starting at `base`. The operation's numbers begin at
+// `first_real`.
 KERNEL void superquadrics_by_shape(GLOBAL const real *sites, GLOBAL const real *shares, int count,
                                    GLOBAL const real *shape, int first_real, int primitives,
                                    GLOBAL const coefficients *c, int operation, GLOBAL real *rows,

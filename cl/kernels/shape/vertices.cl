@@ -1,11 +1,11 @@
-// The cotangents of a body's vertices, of those in contact and of the ends of its edges, and of its
-// features.
+// The cotangents of a body's vertices and features: of vertices in contact and of the ends of
+// edges.
 
-// One work-item takes the cotangents of kept elements, `bars` (poses, columns, slots), to a block
-// of all elements of the mesh in one pose, out (poses, columns, padded): where a selection is by
-// gates they are those of true elements, else each is spread by the weights of SoftSort. `of` says
-// which elements are meant, and so how many columns there are; scores, top, sums and index are
-// those of their selection.
+// One work-item distributes the cotangents of retained elements, `bars` (poses, columns, slots), to
+// a block of all elements of the mesh in one pose, out (poses, columns, padded). With gates they
+// belong to true elements; otherwise each is spread by the weights of SoftSort. `of` selects the
+// elements, and thus the number of columns. scores, top, sums and index are those of their
+// selection.
 KERNEL void spread_kept(GLOBAL const real *scores, GLOBAL const real *top, GLOBAL const real *sums,
                         GLOBAL const int *index, GLOBAL const real *bars,
                         GLOBAL const pair_head *pair, int of, GLOBAL real *out)
@@ -49,15 +49,15 @@ KERNEL void spread_kept(GLOBAL const real *scores, GLOBAL const real *top, GLOBA
   }
 }
 
-// The bits of what gives cotangents to vertices: `own` by places of the sorted mesh, `kept` by
+// Bits of the sources of vertices' cotangents: `own` by places of the sorted mesh, `kept` by
 // indices of the mesh, `ends` by its edges.
 #define VERTEX_OWN 1
 #define VERTEX_KEPT 2
 #define VERTEX_ENDS 4
 
-// One work-item adds up the cotangents of one vertex in one pose, by its place i of the sorted
+// One work-item adds up the cotangents of one vertex in one pose, by its place i in the sorted
 // mesh: own and kept (poses, 3, padded), ends (poses, 6, edges padded). `order` and the lists of
-// edges are the body's; `rows` takes 3 numbers of each vertex of the mesh.
+// edges are the body's; `rows` gets 3 numbers for each vertex of the mesh.
 KERNEL void vertices_by_shape(GLOBAL const real *own, GLOBAL const real *kept,
                               GLOBAL const real *ends, GLOBAL const int *order,
                               GLOBAL const int *starts, GLOBAL const int *incident,
@@ -92,7 +92,7 @@ KERNEL void vertices_by_shape(GLOBAL const real *own, GLOBAL const real *kept,
 }
 
 // One work-item clears one of the first `count` numbers of a pose's row, for features that are not
-// kept.
+// retained.
 KERNEL void clear_features(GLOBAL real *rows, int row_stride, int count)
 {
   const int i = (int)get_global_id(0);
@@ -101,9 +101,9 @@ KERNEL void clear_features(GLOBAL real *rows, int row_stride, int count)
   }
 }
 
-// One work-item adds the cotangent of one element's score, scores_bar (poses, padded), to what its
-// own radius or length adds to the score, `step` numbers from one element to the next from `base`
-// on in a row.
+// One work-item adds the cotangent of one element's score, scores_bar (poses, padded), to the
+// cotangent of the radius or length that enters the score. In a row the elements start at `base`
+// and are `step` numbers apart.
 KERNEL void scores_by_shape(GLOBAL const real *scores_bar, GLOBAL const pair_head *pair, int of,
                             GLOBAL real *rows, int row_stride, int base, int step)
 {
