@@ -1,9 +1,9 @@
-// What becomes of the objective without one primitive or two. The fields are those that
-// decompose_values has left of a whole set, an item a block.
+// The change of the objective if one or two primitives are removed. The fields are those that
+// decompose_values has written for a whole set, one item per block.
 
-// Writes what decompose_removals writes, where primitives may be taken away: nearest is which of
-// the two unions makes the body's field, and of that union's primitives the nearest and the second
-// nearest.
+// Writes the results of decompose_removals for sets with subtracted primitives. For each sample it
+// finds which of the two unions determines the body's field, and the nearest and second nearest
+// primitives of that union.
 static void decompose_removals_mixed(GLOBAL const real *block, GLOBAL const real *set, real s,
                                      real sharp, GLOBAL const real *phi, GLOBAL const real *term,
                                      GLOBAL const int *list, GLOBAL real *near, GLOBAL real *costs)
@@ -51,8 +51,9 @@ static void decompose_removals_mixed(GLOBAL const real *block, GLOBAL const real
   }
 }
 
-// Writes for each sample of an item what NEAREST_* says (NEAREST_PLANES, DECOMPOSE_BLOCK), and for
-// each primitive that has a say by how much the item's part of the objective rises without it.
+// Writes the data of NEAREST_* for each sample of an item (NEAREST_PLANES, DECOMPOSE_BLOCK). For
+// each primitive that matters it writes by how much the item's part of the objective rises without
+// that primitive.
 KERNEL void decompose_removals(GLOBAL const real *samples, GLOBAL const real *primitives,
                                GLOBAL const int *items, real s, real tau, int most, int mixed,
                                GLOBAL const real *fields, GLOBAL const real *terms,
@@ -124,9 +125,9 @@ KERNEL void decompose_removals(GLOBAL const real *samples, GLOBAL const real *pr
   }
 }
 
-// Writes a row of frozen fields (DECOMPOSE_BLOCK): the union of an item's primitives but for two;
-// where primitives may be taken away, two rows. wanted: a row's item and these two places in the
-// set, or -1.
+// Writes a row of frozen fields (DECOMPOSE_BLOCK): the union of an item's primitives except two.
+// With subtracted primitives it writes two rows. wanted: a row's item and the places of these two
+// primitives in the set, or -1.
 KERNEL void decompose_freeze(GLOBAL const real *primitives, GLOBAL const int *items, real tau,
                              int most, int mixed, GLOBAL const real *fields,
                              GLOBAL const int *lists, GLOBAL const int *wanted, GLOBAL real *frozen)

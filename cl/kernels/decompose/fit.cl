@@ -1,8 +1,8 @@
 // The objective of a fit, sum v (T(phi) - T(d))^2 with T(z) = tanh(z / s), and the normal equations
-// of its derivatives. A work-group has an item: a block of samples, and a set of primitives.
+// of its derivatives. A work-group handles one item: a block of samples, and a set of primitives.
 
 #define DECOMPOSE_FAR R(12.0)   // temperatures of the union beyond which a primitive adds nothing
-#define DECOMPOSE_SLOPE R(1e-4) // derivatives below this share of the steepest are left out
+#define DECOMPOSE_SLOPE R(1e-4) // derivatives below this share of the steepest are omitted
 
 static int decompose_is_away(GLOBAL const real *set, int l)
 {
@@ -17,8 +17,8 @@ static lane decompose_take_away(lane plus, lane minus, real sharp)
          lane_log2(lane_exp2((plus - most) * sharp) + lane_exp2((-minus - most) * sharp)) / sharp;
 }
 
-// Returns the union, at lanes i, of a block's primitives that add or that are taken away, but for
-// two places in the set; REAL_BIG where there is none.
+// Returns the union, at lanes i, of a block's added or subtracted primitives, except two places in
+// the set; REAL_BIG if there is none.
 static lane decompose_half(GLOBAL const real *phi, GLOBAL const int *list, GLOBAL const real *set,
                            int away, int a, int b, int i, real sharp)
 {
@@ -38,7 +38,7 @@ static lane decompose_half(GLOBAL const real *phi, GLOBAL const int *list, GLOBA
   return least - lane_log2(lane_max(sum, lane_lit(R(1.0)))) / sharp;
 }
 
-// Returns the derivative of the body's field by that of a primitive.
+// Returns the derivative of the body's field with respect to that of a primitive.
 static lane decompose_weight(lane phi, lane plus, lane value, int away, real sharp)
 {
   return away ? -lane_exp2((-phi - value) * sharp)
@@ -51,15 +51,15 @@ static vec3_r sample_at(GLOBAL const real *block, int i)
                 lane_load(block + 2 * DECOMPOSE_BLOCK + i));
 }
 
-// Beyond what bound a primitive has no say in a block in which the union is nowhere above `worst`:
-// T is 1 there to within rounding, or another primitive is nearer by far.
+// The bound beyond which a primitive does not matter in a block in which the union is at most
+// `worst`: either T is 1 there to within rounding, or another primitive is much nearer.
 static real decompose_limit(real worst, real s, real tau)
 {
   return real_max(R(8.0) * s, real_min(worst, R(8.0) * s) + DECOMPOSE_FAR * tau);
 }
 
-// Returns the union of the `used` fields at phi, DECOMPOSE_BLOCK apart, of which `least` is the
-// nearest; `sum` is what the terms of others add up to.
+// Returns the union of the `used` fields at phi, DECOMPOSE_BLOCK apart. `least` is the nearest
+// field; `sum` is the sum of the other terms.
 static lane decompose_added(GLOBAL const real *phi, int used, lane least, lane sum, real sharp)
 {
   for (int k = 0; k < used; ++k) {
@@ -68,8 +68,8 @@ static lane decompose_added(GLOBAL const real *phi, int used, lane least, lane s
   return least - lane_log2(sum) / sharp;
 }
 
-// The same of primitives of which some are taken away, with `nearest` and `taken` of these. It
-// writes both halves to plus and minus.
+// The same for sets with subtracted primitives, with `nearest` and `taken` for these. It writes
+// both halves to plus and minus.
 static lane decompose_mixed(GLOBAL const real *set, GLOBAL const real *phi, LOCAL const int *kept,
                             int used, lane least, lane sum, lane nearest, lane taken, real sharp,
                             GLOBAL real *plus, GLOBAL real *minus)
@@ -82,7 +82,7 @@ static lane decompose_mixed(GLOBAL const real *set, GLOBAL const real *phi, LOCA
       sum += lane_exp2((least - field) * sharp);
     }
   }
-  const lane one = lane_lit(R(1.0)); // there may be none of a half
+  const lane one = lane_lit(R(1.0)); // a half may be empty
   const lane added = least - lane_log2(lane_max(sum, one)) / sharp;
   const lane away = nearest - lane_log2(lane_max(taken, one)) / sharp;
   lane_store(added, plus);
@@ -90,8 +90,8 @@ static lane decompose_mixed(GLOBAL const real *set, GLOBAL const real *phi, LOCA
   return decompose_take_away(added, away, sharp);
 }
 
-// Returns the largest slope of T of the body's field, at `joined`, by a primitive's field in a
-// block. `plus` is the union of what adds.
+// Returns the largest slope of T of the body's field, at `joined`, with respect to a primitive's
+// field in a block. `plus` is the union of the added primitives.
 static real decompose_steepest(GLOBAL const real *phi, GLOBAL const real *joined,
                                GLOBAL const real *plus, int away, real s, real sharp)
 {
@@ -105,8 +105,8 @@ static real decompose_steepest(GLOBAL const real *phi, GLOBAL const real *joined
   return lane_most(steepest);
 }
 
-// Lists the primitives that have a say, and the entries whose derivatives, of which `steepest` are
-// bounds, matter.
+// Lists the primitives that matter, and the entries whose derivatives matter; `steepest` bounds
+// these derivatives.
 static void decompose_list(GLOBAL const real *set, LOCAL const int *kept,
                            LOCAL const real *steepest, int used, int most, GLOBAL int *list)
 {
@@ -122,10 +122,10 @@ static void decompose_list(GLOBAL const real *set, LOCAL const int *kept,
   list[LIST_ACTIVE] = active;
 }
 
-// Writes an item's fields (most, DECOMPOSE_BLOCK) of the primitives that have a say, its field as a
-// whole and its terms of the objective (DECOMPOSE_BLOCK), and its lists. frozen: rows of
-// DECOMPOSE_BLOCK. Where `mixed` is not 0 `halves` (2, DECOMPOSE_BLOCK) has the unions of what adds
-// and of what is taken away.
+// Writes an item's fields (most, DECOMPOSE_BLOCK) of the primitives that matter, its whole field
+// and its terms of the objective (DECOMPOSE_BLOCK), and its lists. frozen: rows of DECOMPOSE_BLOCK.
+// If `mixed` is not 0, `halves` (2, DECOMPOSE_BLOCK) gets the unions of the added and of the
+// subtracted primitives.
 KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *balls,
                              GLOBAL const real *primitives, GLOBAL const int *items,
                              GLOBAL const real *frozen, real s, real tau, real plane, int most,
@@ -160,7 +160,7 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
     }
   }
   BARRIER_GLOBAL;
-  // The nearest one comes first, so that it tells which of the others are far.
+  // The nearest primitive is evaluated first, because it shows which of the others are far.
   int used = 0, next = 0, first = 0;
   for (int l = 1; l < count; ++l) {
     first = bounds[l] < bounds[first] ? l : first;
@@ -185,8 +185,8 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
     for (int i = 0; i < WG; ++i) {
       worst = real_max(worst, part[i]);
     }
-    // What is taken away has no say where it is far: the body's field is then that of what adds, or
-    // beyond T's reach.
+    // A far subtracted primitive does not matter: the body's field is then that of the added ones,
+    // or beyond T's reach.
     const real limit = decompose_limit(worst, s, tau), far_away = R(8.0) * s + DECOMPOSE_FAR * tau;
     for (; next < count &&
            (next == first ||
@@ -227,9 +227,9 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
   }
 }
 
-// Writes the lower triangle of the products of an item's rows: of its n active entries' 11 n
-// columns of the Jacobian, and of the residual, which comes last. It has rows (11 n + 1,
-// DECOMPOSE_BLOCK) for that. `items` to `lists` are what decompose_values had and has left.
+// Writes the lower triangle of the products of an item's rows: the 11 n columns of the Jacobian for
+// its n active entries, followed by the residual. It uses rows (11 n + 1, DECOMPOSE_BLOCK) as
+// memory. `items` to `lists` are inputs and outputs of decompose_values.
 KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *primitives,
                                GLOBAL const int *items, real s, real tau, real plane, int most,
                                int mixed, GLOBAL const real *unions, GLOBAL const real *halves,
@@ -263,7 +263,7 @@ KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *pr
       const lane weight = decompose_weight(jet.phi, lane_load(plus + i), value, away, sharp) *
                           (R(1.0) - t * t) / s *
                           lane_load(block + SAMPLE_ROOT * DECOMPOSE_BLOCK + i);
-      // No weight, and none that is no number.
+      // Without weight, or if the weight is NaN, the scale is 0.
       const lane scale = lane_select(lane_abs(weight) > lane_lit(R(0.0)), weight, lane_lit(R(0.0)));
       for (int j = 0; j < DECOMPOSE_PARAMETERS; ++j) {
         lane_store(jet.by[j] * scale, row + DECOMPOSE_BLOCK * (DECOMPOSE_PARAMETERS * k + j) + i);
@@ -277,8 +277,8 @@ KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *pr
                row + DECOMPOSE_BLOCK * (count - 1) + i);
   }
   BARRIER_GLOBAL;
-  // Four columns at once, so that a row is loaded for all of them; those behind the last one repeat
-  // it.
+  // Four columns at once, so that a row is loaded for all of them. Columns after the last one
+  // repeat it.
   for (int i = item; i < count; i += WG) {
     GLOBAL const real *left = row + DECOMPOSE_BLOCK * i;
     for (int j = 0; j <= i; j += 4) {

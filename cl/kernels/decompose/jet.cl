@@ -10,8 +10,8 @@ typedef struct decompose_jet {
   lane phi, by[DECOMPOSE_PARAMETERS];
 } decompose_jet;
 
-// Returns the entropy of the shares 1 / sum and share / sum, where share = 2^bits <= 1 and sum is 1
-// more. A share that has underflown has none.
+// Returns the entropy of the shares 1 / sum and share / sum, where share = 2^bits <= 1 and sum =
+// share + 1. An underflowed share contributes nothing.
 static lane decompose_entropy(lane bits, lane share, lane sum)
 {
   return (lane_log2_1p(share) - share / sum * lane_max(bits, lane_lit(R(-1000.0)))) * LN2;
@@ -28,7 +28,7 @@ static void decompose_derive(GLOBAL const real *s, vec3_r x, decompose_jet *out)
   superquadric_shares_r(s, y, &t);
   const lane one = lane_lit(R(1.0));
   const lane r = lane_sqrt(dot3_r(y, y) + s[SUPERQUADRIC_FLOOR]);
-  const lane reach = r * t.h_inv; // 1/h is 1e6 at most, as q_i are at least 1e-12
+  const lane reach = r * t.h_inv; // 1/h is at most 1e6, because q_i are at least 1e-12
   const lane inner = one / t.xy_sum, outer = one / t.sum;
   const lane inner_rest = t.xy_e * inner, outer_rest = t.share * outer;
   const lane across = lane_select(t.m_leads, outer, outer_rest);
@@ -61,7 +61,7 @@ static void decompose_derive(GLOBAL const real *s, vec3_r x, decompose_jet *out)
   out->by[10] = turn.z;
 }
 
-// Which part of how many an entry is.
+// Returns the code of an entry: its part number and the number of parts.
 static int decompose_code(GLOBAL const real *s)
 {
   return (int)s[DECOMPOSE_PART];
@@ -73,8 +73,8 @@ static vec3_r decompose_from_centre(GLOBAL const real *part, vec3_r x)
                 x.z - part[PLANES_CENTRE + 2]);
 }
 
-// Returns how far beyond plane `i` of a polyhedron, counted over all its parts, a place y from the
-// centre lies.
+// Returns the distance of a place y, relative to the centre, beyond plane `i` of a polyhedron,
+// counted over all its parts.
 static lane decompose_plane(GLOBAL const real *head, int i, vec3_r y)
 {
   GLOBAL const real *p =
@@ -97,9 +97,9 @@ static lane decompose_polyhedron(GLOBAL const real *head, vec3_r y, real plane)
   return most + lane_log2(sum) / plane;
 }
 
-// A polyhedron's field and its derivatives by the parameters of one of its parts: with the share m
-// of a plane in the sum, - m by its distance from the centre, and m (t . y) where t is added to its
-// normal.
+// A polyhedron's field and its derivatives by the parameters of one of its parts. With the share m
+// of a plane in the sum, they are -m by its distance from the centre, and m (t . y) for a change of
+// its normal by t.
 static void decompose_derive_part(GLOBAL const real *part, vec3_r x, real plane, decompose_jet *out)
 {
   const int first = PART_NUMBER(decompose_code(part));
@@ -132,8 +132,8 @@ static lane decompose_field(GLOBAL const real *s, vec3_r x, real plane)
   return out.phi;
 }
 
-// Returns a lower bound of a polyhedron's field over a ball; of a part that is not the first, whose
-// field is none of its own, what is beyond all bounds.
+// Returns a lower bound of a polyhedron's field over a ball. Parts other than the first have no
+// field of their own, and return a value beyond all bounds.
 static real decompose_bound_planes(GLOBAL const real *s, GLOBAL const real *ball)
 {
   const int code = decompose_code(s),
@@ -149,8 +149,8 @@ static real decompose_bound_planes(GLOBAL const real *s, GLOBAL const real *ball
   return most;
 }
 
-// Returns a lower bound of a primitive's field over a ball: of a superquadric h is at least |y_i| /
-// a_i for each i.
+// Returns a lower bound of a primitive's field over a ball. For a superquadric h is at least |y_i|
+// / a_i for each i.
 static real decompose_bound(GLOBAL const real *s, GLOBAL const real *ball)
 {
   if (decompose_code(s)) {

@@ -1,5 +1,5 @@
-// Superquadrics and polyhedra fitted to a mesh: docs/decompose.md. Derivatives are by hand,
-// compiled for plain numbers alone.
+// Superquadrics and polyhedra fitted to a mesh (docs/decompose.md). Derivatives are written by
+// hand, compiled only for plain numbers.
 #include "kernels/begin.h"
 #include "geometry/decompose.h"
 
