@@ -1,4 +1,4 @@
-// The field of one body at points of the caller's, in the body's own frame: points (3, padded) are
+// The field of one body at the caller's points, in the body's own frame: points (3, padded) are
 // planes x, y and z. One work-item has a block of LANES points; the global size is padded / LANES.
 
 // Writes the field of a block, out (4, padded): planes phi and normal.

@@ -1,4 +1,4 @@
-// The field of one body at points of the caller's.
+// The field of one body at the caller's points.
 #include "kernels/begin.h"
 
 #define NUM_DUAL (TANGENTS > 0)

@@ -1,15 +1,15 @@
-// Rays against the surface of one body, one ray a lane. geometry/march.inl says how far a primitive
-// lets a ray go.
+// Rays against the surface of one body, one ray per lane. geometry/march.inl defines how far a
+// primitive lets a ray advance.
 
 #define MARCH_HOLE_STEP R(0.3) // a step's share of the distance to a subtracted primitive's wall
 
-// The field at a ray's point, and how far the ray may go from there.
+// The field at a ray's point, and the length of the ray's next step.
 typedef struct march_state {
   lane field, step;
 } march_state;
 
-// Adds up the primitives of one operation: their blend, as in compose.inl, and the least of their
-// bounds of a step.
+// Adds up the primitives of one operation: their blend, as in compose.inl, and the least bound of
+// their steps.
 static void march_families(GLOBAL const int *head, GLOBAL const real *shape, int operation,
                            GLOBAL const coefficients *c, vec3_r x, marching_r *m)
 {
@@ -51,8 +51,8 @@ static march_state march_at(GLOBAL const int *head, GLOBAL const real *shape,
   return m;
 }
 
-// Returns the share of the way between two places at which the field, taken as linear, is 0; 0
-// where it does not fall.
+// Returns the share of the distance between two places at which the linearly interpolated field is
+// 0, or 0 if the field does not fall.
 static lane march_share(lane low_field, lane high_field)
 {
   const lane drop = low_field - high_field;
@@ -62,8 +62,8 @@ static lane march_share(lane low_field, lane high_field)
 }
 
 // One work-item follows LANES rays. rays (7, padded) are planes origin (3), unit direction (3) and
-// length, in the body's frame; margin, creep, most and tolerance are lengths. out (padded) gets how
-// far along the ray it enters the body, -1 where it does not.
+// length, in the body's frame; margin, creep, most and tolerance are lengths. out (padded) gets the
+// distance along the ray at which it enters the body, or -1 if it does not.
 KERNEL void march(GLOBAL const real *rays, int padded, GLOBAL const int *head,
                   GLOBAL const real *shape, GLOBAL const coefficients *c, real margin, real creep,
                   real most, real tolerance, int steps, GLOBAL real *out)

@@ -1,4 +1,4 @@
-// Pictures: where rays meet a body, and its field there. Plain numbers only.
+// Pictures: the intersections of rays with a body, and its field there. Plain numbers only.
 #include "kernels/begin.h"
 
 #if !TANGENTS

@@ -1,14 +1,14 @@
-// From rows of 3, 6 or 9 reals, one a query, to lanes and back. Whole blocks of LANES consecutive
-// reals are loaded and stored, and swizzles turn rows into columns. A gather would take a load for
-// each real, and cost as much as the witness problem itself.
+// Conversion of rows of 3, 6 or 9 reals, one row per query, to lanes and back. Whole blocks of
+// LANES consecutive reals are loaded and stored, and swizzles convert rows to columns. A gather
+// would need one load per real, and cost as much as the witness problem itself.
 #ifndef KERNELS_ROWS_H
 #define KERNELS_ROWS_H
 
 #if LANES > 1
 
-// Of LANES rows of three numbers, number k of row i lies in one of three blocks, at place j = (3 i
-// + k) mod LANES. The blocks' shares in all j of one k are disjoint thirds, so that three blocks
-// blend into one with all numbers k, which a permutation brings into order, and back.
+// In LANES rows of three numbers, number k of row i is in one of three blocks, at place j = (3 i +
+// k) mod LANES. The places j of one k in the three blocks are disjoint. Three blocks therefore
+// blend into one with all numbers k, which a permutation sorts, and back.
 #if LANES == 4
 #define SPLIT_X(v) (v).s0321
 #define SPLIT_Y(v) (v).s1032
@@ -32,14 +32,14 @@
 #define JOIN_Z(v) (v).sa50b61c72d83e94f
 #endif
 
-// Takes a at the places j where j mod 3 is 0, b where it is 1, and c where it is 2.
+// Takes a at the places j with j mod 3 = 0, b where it is 1, and c where it is 2.
 static lane blend(lane a, lane b, lane c)
 {
   const ilane third = LANE_TO_INT(lane_iota()) % 3;
   return lane_select(third == 0, a, lane_select(third == 1, b, c));
 }
 
-// Makes of three blocks of triples the triples' first, second and third numbers; join3 does the
+// Converts three blocks of triples to the triples' first, second and third numbers; join3 does the
 // opposite.
 static vec3_r split3(vec3_r v)
 {
@@ -74,8 +74,8 @@ static void store_blocks(GLOBAL real *p, vec3_r v)
   lane_store(v.z, p + 2 * LANES);
 }
 
-// Turn LANES rows of 6 or 9 reals into vectors, and back. Each width has a function of its own,
-// which knows the width even where it is not inlined.
+// Convert LANES rows of 6 or 9 reals to vectors, and back. Each width has its own function, so that
+// the width is a constant even without inlining.
 static void load_rows6(GLOBAL const real *p, vec3_r out[2])
 {
   const vec3_r v = load_blocks(p), w = load_blocks(p + 3 * LANES);

@@ -1,4 +1,4 @@
-// Witness points alone, of edges and of faces.
+// Only witness points, for edges and for faces.
 #include "kernels/begin.h"
 
 #define NUM_DUAL (TANGENTS > 0)

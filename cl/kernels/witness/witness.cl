@@ -1,6 +1,6 @@
-// Witness points alone, one query a lane: of pairs of edges (docs/dev/spec.md, 6.1) and of points
-// and triangles (section 8). Arrays have `stride` queries, of which `count` are in use; the
-// derivatives of an array of w numbers a query lie w * stride numbers behind its values.
+// Only witness points, one query per lane: for pairs of edges (docs/dev/spec.md, 6.1) and for
+// points and triangles (section 8). Arrays have `stride` queries, of which `count` are in use. The
+// derivatives of an array with w numbers per query are w * stride numbers after its values.
 
 static vec none3(void)
 {
@@ -22,7 +22,7 @@ static vec3_r get_part3(vec v, int i)
   return make_r(n_get_part(v.x, i), n_get_part(v.y, i), n_get_part(v.z, i));
 }
 
-// ---- rows of 3, 6 or 9 numbers a query, as vectors. Past the last query lanes repeat it ----
+// ---- rows of 3, 6 or 9 numbers per query, as vectors. Lanes past the last query repeat it ----
 static vec load_query3(GLOBAL const real *p, int stride, int first, int count)
 {
 #if LANES > 1
@@ -137,9 +137,9 @@ static edge_query query_edges(GLOBAL const real *edges1, GLOBAL const real *edge
   return r;
 }
 
-// One work-item finds the witness points of LANES pairs of edges: of edges1 and edges2 (queries,
-// 6), both ends of each, points1 and points2 (queries, 3) and the interior indicator con, interior
-// (queries).
+// One work-item finds the witness points of LANES pairs of edges. edges1 and edges2 (queries, 6)
+// have both ends of each edge. The outputs are points1 and points2 (queries, 3) and the interior
+// indicator con, interior (queries).
 KERNEL void witness_edges(GLOBAL const real *edges1, GLOBAL const real *edges2, int count,
                           int stride, GLOBAL const coefficients *c, GLOBAL real *points1,
                           GLOBAL real *points2, GLOBAL real *interior)
@@ -157,8 +157,8 @@ KERNEL void witness_edges(GLOBAL const real *edges1, GLOBAL const real *edges2, 
   store_row(interior, stride, NO_ORDER, 0, first, count, con);
 }
 
-// One work-item takes the cotangents of LANES queries' answers to those of their edges, edges1_bar
-// and edges2_bar (queries, 6).
+// One work-item converts the cotangents of LANES queries' results to those of their edges,
+// edges1_bar and edges2_bar (queries, 6).
 ADJOINT_KERNEL void witness_edges_adjoint(GLOBAL const real *edges1, GLOBAL const real *edges2,
                                           int count, int stride, GLOBAL const coefficients *c,
                                           GLOBAL const real *points1_bar,
@@ -185,8 +185,8 @@ typedef struct face_query {
   ilane good;
 } face_query;
 
-// Reads points (queries, 3) and triangles (queries, 9). A query is not good where its triangle has
-// no area, an edge has no length, or a number is not finite.
+// Reads points (queries, 3) and triangles (queries, 9). A query is bad if its triangle has no area,
+// an edge has no length, or a number is not finite.
 static face_query query_face(GLOBAL const real *points, GLOBAL const real *triangles, int first,
                              int count, int stride)
 {
@@ -205,7 +205,7 @@ static face_query query_face(GLOBAL const real *points, GLOBAL const real *trian
   const vec3_r normal = cross3_r(d1, d2);
   const lane area2 = dot3_r(normal, normal);
   const lane l1 = dot3_r(d1, d1), l2 = dot3_r(d2, d2), l3 = dot3_r(d3, d3);
-  // Twice the area below rounding of the edges' product counts as none.
+  // An area counts as zero if twice its value is below the rounding of the edges' product.
   const lane least = lane_min(l3, lane_min(l1, l2));
   const lane needed = l1 * l2 * (REAL_EPSILON * REAL_EPSILON);
   const lane sane = dot3_r(to_v, to_v) + l1 * l2 + l3 + area2;
@@ -214,7 +214,7 @@ static face_query query_face(GLOBAL const real *points, GLOBAL const real *trian
   return r;
 }
 
-// Returns x, or NaN, also in the derivatives, where a query is not good.
+// Returns x. If the query is bad, x and its derivatives are NaN.
 static num good_or_none(ilane good, num x)
 {
   const lane none = lane_lit(REAL_NAN);
@@ -246,7 +246,7 @@ static void store_status(GLOBAL unsigned char *status, int first, int count, ila
 }
 
 // One work-item projects LANES points onto their triangles: projected (queries, 3), and status
-// (queries), which is 1 where a query is not good and its answer NaN.
+// (queries), which is 1 for a bad query with a NaN result.
 KERNEL void witness_faces(GLOBAL const real *points, GLOBAL const real *triangles, int count,
                           int stride, GLOBAL const coefficients *c, GLOBAL real *projected,
                           GLOBAL unsigned char *status)
@@ -261,7 +261,7 @@ KERNEL void witness_faces(GLOBAL const real *points, GLOBAL const real *triangle
   store_status(status, first, count, q.good);
 }
 
-// One work-item takes the cotangents of LANES projected points to those of the points and
+// One work-item converts the cotangents of LANES projected points to those of the points and
 // triangles, points_bar (queries, 3) and triangles_bar (queries, 9); status is that of
 // witness_faces.
 ADJOINT_KERNEL void witness_faces_adjoint(GLOBAL const real *points, GLOBAL const real *triangles,
