@@ -1,4 +1,4 @@
-// The angle of a vector, for the few texts that need it.
+// The angle of a vector, for the few files that need it.
 #ifndef NUM_ANGLES_H
 #define NUM_ANGLES_H
 

@@ -1,10 +1,9 @@
-// Doubled numbers: a sum of two reals, hi + lo with |lo| <= u |hi|, on lanes. Each operation is
-// within 16 u^2 of the exact result, u being the unit roundoff of `real`, where nothing underflows
-// (Knuth 1969, Dekker 1971).
+// Doubled numbers: a sum of two reals, hi + lo with |lo| <= u |hi|, on lanes. Without underflow,
+// each operation is within 16 u^2 of the exact result, with u the unit roundoff of `real` (Knuth
+// 1969, Dekker 1971).
 //
-// All of it relies on what a compiler must not do: an operation is rounded once, and none is fused
-// with another (FP_CONTRACT OFF) or rearranged. The self-test of closing bodies has numbers that
-// show it.
+// This requires that the compiler rounds each operation once, and neither fuses (FP_CONTRACT OFF)
+// nor rearranges operations. The self-test of closing bodies has numbers that show violations.
 #ifndef NUM_DOUBLED_H
 #define NUM_DOUBLED_H
 
@@ -20,7 +19,7 @@ static doubled doubled_of(lane a)
   return r;
 }
 
-// The sum of two reals of which b is not the larger in size, exactly.
+// The exact sum of two reals, where b is not the larger in size.
 static doubled doubled_fast_sum(lane a, lane b)
 {
   doubled r;
@@ -29,7 +28,7 @@ static doubled doubled_fast_sum(lane a, lane b)
   return r;
 }
 
-// The sum of any two reals, exactly.
+// The exact sum of any two reals.
 static doubled doubled_sum(lane a, lane b)
 {
   doubled r;
@@ -39,7 +38,7 @@ static doubled doubled_sum(lane a, lane b)
   return r;
 }
 
-// The product of two reals, exactly.
+// The exact product of two reals.
 static doubled doubled_product(lane a, lane b)
 {
   doubled r;

@@ -1,4 +1,4 @@
-// Duals of lanes (dual_...) and of wide scalars (wide_dual_...): num/dual.inl twice.
+// Duals of lanes (dual_...) and of wide scalars (wide_dual_...): num/dual.inl is included twice.
 #ifndef NUM_DUAL_H
 #define NUM_DUAL_H
 

@@ -1,14 +1,15 @@
 // A number with its derivatives along DUAL_TANGENTS directions.
 //
-// No guard: included once for each kind of part, which the including text names:
+// No include guard: the file is included once for each kind of part, and the including file
+// defines:
 //   DN(name)   the type's functions, and DN(t) the type
 //   part, part_mask, part_lit(x), part_select(mask, a, b), part_sqrt ... part_abs
 //
-// A struct and not a vector: as one vector, a * b would compile and be wrong. Parameters are never
-// written to: Mesa's compiler (22.3) passes such structs by address without a copy.
+// The type is a struct, because with a vector a * b would compile and be wrong. Parameters are
+// never modified, because Mesa's compiler (22.3) passes such structs by address without a copy.
 #define dual_t DN(number)
-// Repeats a statement for each tangent dual_i. For one and for six it is written out, because a
-// compiler keeps in registers only what is never indexed by a variable.
+// Repeats a statement for each tangent dual_i. For one and for six tangents it is written out,
+// because a compiler keeps arrays in registers only if no variable indexes them.
 #define DUAL_AT(i, statement) \
   {                           \
     enum { dual_i = i };      \
@@ -113,7 +114,7 @@ static dual_t DN(shift)(dual_t a, part s)
   return DN(with_value)(a, a.v + s);
 }
 
-// Returns `v` with the tangents of `a` times `slope`: every function of one number is made by it.
+// Returns `v` with the tangents of `a` times `slope`. Every function of one number uses it.
 static dual_t DN(chain)(dual_t a, part v, part slope)
 {
   dual_t r;
@@ -126,7 +127,7 @@ static dual_t DN(scale)(dual_t a, part s)
 {
   return DN(chain)(a, a.v * s, s);
 }
-// The square of 1 / a may leave the range where its products with a's derivatives do not.
+// The square of 1 / a may overflow even if its products with a's derivatives do not.
 static dual_t DN(rcp)(dual_t a)
 {
   dual_t r;
@@ -139,8 +140,8 @@ static dual_t DN(div)(dual_t a, dual_t b)
   return DN(mul)(a, DN(rcp)(b));
 }
 
-// Divides by a constant above 0, however small; the derivative stops where its square would leave
-// the range.
+// Divides by a constant above 0, however small. The derivative is limited before the square of 1 /
+// b overflows.
 static dual_t DN(over)(dual_t a, part b)
 {
   const part least = part_lit(DUAL_LEAST);

@@ -1,4 +1,4 @@
-// Takes back every name of num_on.h.
+// Undefines every name of num_on.h.
 #undef FN
 #undef num
 #undef n_part

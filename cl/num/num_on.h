@@ -1,18 +1,19 @@
-// The generic number `num` of the geometry text: plain lanes, or duals where NUM_DUAL is 1.
+// The generic number `num` of the geometry files: plain lanes, or duals if NUM_DUAL is 1.
 //
-// No guard: included before each use of a .inl file, num_off.h after it. Plain operations are
-// macros so that a compiler may fuse the multiply and the add of one expression.
+// No include guard: this file is included before each use of a .inl file, and num_off.h after it.
+// Plain operations are macros so that a compiler may fuse the multiplication and the addition of
+// one expression.
 //
-// Conditionals: n_select(mask, a, b) with a mask from n_value(x) of plain lanes. The texts choose
-// between two forms of one smooth function and never use |x| inside one, so a dual is right at the
-// seam too.
+// Conditionals: n_select(mask, a, b) with a mask from n_value(x) of plain lanes. The code selects
+// between two forms of one smooth function and never uses |x| inside one, so a dual is also correct
+// at the seam.
 //
 // n_log2_1p(a) is log2(1 + a) for 0 <= a <= 1. n_scale multiplies by a plain scalar, n_times by a
-// part (a lane), n_over divides by one; n_smad and n_tmad add a number to that.
+// part (a lane), n_over divides by one; n_smad and n_tmad add a number to the product.
 //
-// NUM_WIDE: one number in the widest precision that the device has, for what happens once a pose.
+// NUM_WIDE: one number in the widest precision of the device, for computations done once per pose.
 //
-// NUM_DOUBLED: lanes of numbers of twice the digits (num/doubled.h), whose n_value is the higher
+// NUM_DOUBLED: lanes of numbers with twice the digits (num/doubled.h), whose n_value is the higher
 // half.
 #if NUM_DUAL
 #ifdef NUM_WIDE
@@ -23,7 +24,7 @@
 #define n_mask int
 #define n_plain(a) ((wide)(a))
 #else
-#define FN(name) name##_d // '##' straight on the argument: PoCL makes builtin names macros
+#define FN(name) name##_d // '##' directly on the argument: PoCL defines builtin names as macros
 #define DUAL(name) dual_##name
 #define num dual
 #define n_part lane
@@ -58,7 +59,7 @@
 #define n_cos(a) DUAL(cos)(a)
 #define n_select(mask, a, b) DUAL(select)(mask, a, b)
 #elif defined(NUM_DOUBLED)
-#define FN(name) name##_t // of twice the digits
+#define FN(name) name##_t // twice the digits
 #define num doubled
 #define n_part lane
 #define n_mask ilane

@@ -1,4 +1,4 @@
-// Takes back the names that num/dual.inl was included with.
+// Undefines the names with which num/dual.inl was included.
 #undef DN
 #undef part
 #undef part_mask

@@ -1,6 +1,5 @@
-// Random numbers by counting: Philox4x32-10 (Salmon et al. 2011, Parallel random numbers: as easy
-// as 1, 2, 3). What comes out follows from the key and the counter alone, in whatever order and on
-// whatever device.
+// Counter-based random numbers: Philox4x32-10 (Salmon et al. 2011, Parallel random numbers: as easy
+// as 1, 2, 3). The result depends only on the key and the counter, in any order and on any device.
 #ifndef NUM_RANDOM_H
 #define NUM_RANDOM_H
 
@@ -47,14 +46,13 @@ static void lane_philox(lane_word x[4], unsigned int key0, unsigned int key1)
   }
 }
 
-// The number of a word between 0 and 1. In float the largest ones are rounded to 1.
+// Converts a word to a number between 0 and 1. In float the largest words are rounded to 1.
 static lane lane_uniform(lane_word x)
 {
   return (WORD_TO_REAL(x) + R(0.5)) * R(2.3283064365386963e-10);
 }
 
-// Writes the cosine and the sine of a whole turn times v, 0 <= v <= 1: series about the nearest
-// quarter.
+// Writes the cosine and the sine of v full turns, 0 <= v <= 1, by series about the nearest quarter.
 static void lane_turn(lane v, lane *cosine, lane *sine)
 {
   const lane quarter = lane_floor(v * R(4.0) + R(0.5));
@@ -87,7 +85,7 @@ static void lane_turn(lane v, lane *cosine, lane *sine)
   *sine = lane_select(low, -y, y);
 }
 
-// Makes three standard normal numbers of four random words (Box and Muller 1958).
+// Computes three standard normal numbers from four random words (Box and Muller 1958).
 static vec3_r lane_normals(const lane_word x[4])
 {
   const lane zero = lane_lit(R(0.0));

@@ -1,9 +1,10 @@
-// The scalar, its lanes and every math builtin: this is the only place that names a builtin.
+// The scalar, its lanes and the math builtins, which other files use by the names defined here.
 //
-// One text is compiled as OpenCL C 1.2 for devices and as C11 for the host. The build passes
+// The same source is compiled as OpenCL C 1.2 for devices and as C11 for the host. The build passes
 //   REAL_DOUBLE  0 for float, 1 for double
-//   LANES        1, 4, 8 or 16: how many elements one work-item carries
-//   WIDE         1 where the device has float64: poses become frames in it, whatever REAL_DOUBLE
+//   LANES        1, 4, 8 or 16: number of elements per work-item
+//   WIDE         1 if the device has float64; poses are then converted to frames in float64, even
+//                if REAL_DOUBLE is 0
 #ifndef NUM_REAL_H
 #define NUM_REAL_H
 
@@ -36,13 +37,13 @@
 #define CONSTANT static const
 #endif
 
-// A build takes the forward kernels, the adjoint ones or, by default, both: what it leaves out
-// becomes an unused function. Drivers compile for seconds to minutes, and few calls need
-// everything.
+// A build includes the forward kernels, the adjoint ones or, by default, both. The others become
+// unused functions. This saves time, because drivers compile for seconds to minutes, and few calls
+// need everything.
 //
-// A kernel in which work-items meet (BARRIER) does not return before the last time they do, even
-// where all of a group would return: PoCL 3.1 then takes what follows for one work-item's alone.
-// Where there is nothing to do its loops are empty.
+// A kernel in which work-items synchronise (BARRIER) must not return before its last barrier, even
+// if all of a group would return: PoCL 3.1 would then treat the rest as code of a single work-item.
+// If there is nothing to do, the kernel's loops are empty.
 #ifndef WITH_FORWARD
 #define WITH_FORWARD 1
 #endif
@@ -60,10 +61,10 @@
 #define ADJOINT_KERNEL static
 #endif
 
-// A launch costs a CPU's driver what hundreds of contacts do. Of a kernel that is MERGED several
-// launches are one, where groups are single work-items and buffers lie where their addresses say:
-// tools/embed_kernels.py makes a second kernel of it, whose items look up in a table which of these
-// launches they are of, and its arguments. Then no work-items meet.
+// A launch costs a CPU's driver as much as hundreds of contacts. Several launches of a kernel that
+// is MERGED are combined into one, on devices with groups of a single work-item and with buffers at
+// plain addresses. tools/embed_kernels.py makes a second kernel of it. A work-item of that kernel
+// finds its launch and the arguments in a table. No work-items synchronise in it.
 #define MERGED
 #ifndef WITH_MERGED
 #define WITH_MERGED 0
@@ -91,12 +92,12 @@ typedef float real;
 #define WEIGHT_CUTOFF (-130.0f) // 2^x below it is 0
 #endif
 
-// LANE_FMA, where it is there, is a b + c rounded once, by an instruction of the device;
-// real_exponent is the e of 2^e <= |a| < 2^(e + 1), real_by_power_of_2 is a 2^e, exactly where it
-// is a normal number.
+// LANE_FMA, if it is defined, is a b + c rounded once, by an instruction of the device.
+// real_exponent is the e of 2^e <= |a| < 2^(e + 1). real_by_power_of_2 is a 2^e, exactly if that is
+// a normal number.
 
-// Whether a scalar counts as zero. Devices differ in whether they keep numbers below the smallest
-// normal one; what is refused for being zero must be refused on all of them.
+// Whether a scalar counts as zero. Devices differ in whether they keep subnormal numbers. A number
+// that is rejected as zero must be rejected on all devices.
 #define real_is_none(a) (((a) < R(0.0) ? -(a) : (a)) < REAL_TINY)
 
 #if REAL_DOUBLE || WIDE
@@ -173,7 +174,7 @@ typedef int ilane_scalar;
 #endif
 
 #ifndef __OPENCL_VERSION__
-// What fmax and fmin return, the other one where one is NaN, without a call to a library.
+// Like fmax and fmin, which return the other argument if one is NaN, but without a library call.
 static real host_max(real a, real b)
 {
   const real most = a > b ? a : b;
@@ -260,8 +261,8 @@ static real host_min(real a, real b)
 #endif
 #endif
 
-// A group of WG work-items, a power of two, shares local memory. WG is 1 on CPUs, where an item has
-// lanes.
+// A group of WG work-items, a power of two, shares local memory. WG is 1 on CPUs, where a work-item
+// has lanes.
 #ifndef WG
 #define WG 1
 #endif
@@ -273,13 +274,13 @@ static real host_min(real a, real b)
 #define REAL_NAN ((real)NAN)
 
 #if WITH_MERGED
-// So many of a table's numbers has an argument that is a struct. A buffer that is no address there
-// is `common`.
+// The number of table entries for an argument that is a struct. An argument that is a buffer
+// without an address uses `common`.
 #define MERGED_SLOTS(type) ((sizeof(type) + sizeof(ulong) - 1) / sizeof(ulong))
 #define MERGED_MEMORY(address) ((address) ? (GLOBAL char *)(address) : common)
 
-// Returns the row, of `count` rows of `stride` numbers, of the launch that has a work-item: rows
-// begin with their first.
+// Returns the row of the launch that contains a work-item, among `count` rows of `stride` numbers.
+// A row begins with the launch's first work-item.
 static GLOBAL const ulong *merged_row(GLOBAL const ulong *launches, int count, int stride, int item)
 {
   int low = 0, high = count;
@@ -300,11 +301,11 @@ static GLOBAL const ulong *merged_row(GLOBAL const ulong *launches, int count, i
 #define LN2 R(0.69314718055994530942)
 #define LOG2E R(1.44269504088896340736)
 
-// ---- base-2 exponential and logarithm ---- Polynomials on lanes: a call into a CPU runtime's own
-// costs more than the inlined text. Scalars take the builtin, which GPUs have in hardware.
-// tools/fit_polynomials.py makes the coefficients; the bounds, over the whole range, are tested: 2
-// ulp for exp2, for log2 1.5e-7 (float) and 3e-16 (double) absolute beside 1 ulp, and 5 ulp for
-// log2_1p.
+// ---- base-2 exponential and logarithm ---- Lanes use polynomials, because a call of a CPU
+// runtime's functions costs more than inlined code. Scalars use the builtin, which GPUs have in
+// hardware. tools/fit_polynomials.py computes the coefficients. These bounds, over the whole range,
+// are tested: 2 ulp for exp2, for log2 1.5e-7 (float) and 3e-16 (double) absolute plus 1 ulp, and 5
+// ulp for log2_1p.
 #if LANES > 1 || defined(NUM_FORCE_POLYNOMIALS)
 
 #if LANES == 1
@@ -312,8 +313,8 @@ static GLOBAL const ulong *merged_row(GLOBAL const ulong *launches, int count, i
 #define LANE_AS_REAL(x) real_as_real(x)
 #endif
 
-// The polynomials are summed by pairs, pairs of pairs and so on, which makes a chain of operations
-// half as long as Horner's.
+// The polynomials are summed by pairs, pairs of pairs and so on, which makes the chain of
+// operations half as long as Horner's.
 #if REAL_DOUBLE
 // Returns (2^f - 1) / f on [-1/2, 1/2], to 1.3e-17.
 static lane lane_exp2_poly(lane f)
@@ -404,7 +405,7 @@ static lane lane_log2_1p(lane x)
 #define EXP2_HIGH 127.0f
 #endif
 
-// Returns 2^x; below the smallest normal number it is 0, and above the largest power it saturates.
+// Returns 2^x. Below the smallest normal number it is 0, and above the largest power it saturates.
 static lane lane_exp2(lane x)
 {
   const lane c = lane_max(lane_min(x, lane_lit(EXP2_HIGH)), lane_lit(EXP2_LOW));
@@ -437,7 +438,7 @@ static lane lane_log2(lane x)
 #endif
 
 // ---- across lanes ----
-// Reads each lane's own number of an array.
+// Reads each lane's own element of an array.
 static lane lane_gather(GLOBAL const real *p, ilane at)
 {
 #if LANES == 1
@@ -465,8 +466,8 @@ static lane lane_iota(void)
 #endif
 }
 
-// Returns one number of all lanes, by halving and always in the same order; `fold` joins two
-// halves. For masks this is much cheaper than any() of a CPU's runtime, which takes a branch a
+// Returns one number for all lanes, by halving and always in the same order; `fold` joins two
+// halves. For masks this is much cheaper than any() of a CPU's runtime, which needs one branch per
 // lane.
 #if LANES == 16
 #define LANE_FOLD(name, value, fold)                            \
@@ -504,7 +505,7 @@ static real lane_most(lane x)
   LANE_FOLD(REAL_NAME, x, FOLD_MOST);
 }
 
-// lane_bits makes bits of a mask's lanes, lane 0 the lowest, and lowest_bit finds the place of the
+// lane_bits converts a mask's lanes to bits, lane 0 the lowest. lowest_bit finds the place of the
 // lowest bit.
 static ilane_scalar lane_joined(ilane mask)
 {
