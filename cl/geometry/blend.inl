@@ -1,14 +1,14 @@
-// What every family of primitives gives, a distance with its derivatives, and the soft minimum that
-// a union of them is.
+// The result of every family of primitives, a distance with its derivatives, and the soft minimum
+// that forms their union.
 //
-// What is wanted of a field beside its distance: constants wherever they are passed, so that a
-// compiler drops the rest of the text.
+// The JET_* constants select what is wanted of a field in addition to its distance. They are
+// compile-time constants at every call, so that a compiler drops the unused code.
 #ifndef JET_NORMAL
 #define JET_NORMAL 1
 #define JET_GRADIENT 2 // of the distance
 #define JET_JACOBIAN 4 // of the normal; implies both others
 #define JET_ALL 7
-#define JET_HESSIAN 8 // second derivatives of the distance; wants JET_GRADIENT too
+#define JET_HESSIAN 8 // second derivatives of the distance; requires JET_GRADIENT
 #endif
 
 typedef struct FN(symmetric) {
@@ -109,12 +109,12 @@ static FN(symmetric) FN(symmetric_part)(const FN(mat3) *m)
   return r;
 }
 
-// A primitive at a point. What is not wanted is left alone.
+// A primitive at a point. Members that are not wanted are not set.
 typedef struct FN(surface) {
   num phi;
   vec g;               // unit(g) is the normal
   vec gradient;        // of phi
-  FN(mat3) bend;       // the derivative of g over the length that unit(g) divides by
+  FN(mat3) bend;       // the derivative of g over the length by which unit(g) divides
   FN(symmetric) curve; // second derivatives of phi
 } FN(surface);
 
@@ -125,7 +125,7 @@ static num FN(unit_scale)(vec g, real tau)
 }
 
 // A running soft minimum. Distances are relative to the least so far, and gradients of distances to
-// the gradient of that one, the pivot, so that 1/union multiplies differences alone.
+// the gradient of the least, the pivot, so that 1/union only multiplies differences.
 typedef struct FN(blend) {
   int terms; // so far
   num least, sum;
@@ -150,8 +150,8 @@ static FN(blend) FN(blend_start)(void)
   return b;
 }
 
-// Returns the derivative of unit(g), of that of g over the length that unit(g) divides by, with u =
-// unit(g): M - u u'M, where M need not be symmetric.
+// Returns the derivative of unit(g) from the derivative M of g over the length by which unit(g)
+// divides, with u = unit(g): M - u u'M, where M need not be symmetric.
 static FN(mat3) FN(unit_bend)(const FN(mat3) *bend, vec u)
 {
   const vec pull =
@@ -163,8 +163,8 @@ static FN(mat3) FN(unit_bend)(const FN(mat3) *bend, vec u)
   return r;
 }
 
-// The first term, of weight 1: what blend_add makes of it, without what cancels. Most bodies have
-// no other.
+// The first term, of weight 1: the result of blend_add without the terms that cancel. Most bodies
+// have only this term.
 static void FN(blend_first)(FN(blend) *b, GLOBAL const coefficients *c, const FN(surface) *p,
                             const int want)
 {
@@ -185,7 +185,7 @@ static void FN(blend_first)(FN(blend) *b, GLOBAL const coefficients *c, const FN
   }
 }
 
-// A new pivot moves what was summed so far, with the weight e that it keeps; otherwise only the
+// A new pivot shifts the sum so far, with the weight e that this sum retains. Otherwise only the
 // new gradient differs from the pivot, with its weight e.
 static void FN(blend_gradient)(FN(blend) *b, const FN(surface) *p, ilane leads, num e, num keep)
 {
@@ -200,7 +200,7 @@ static void FN(blend_bend)(FN(blend) *b, GLOBAL const coefficients *c, const FN(
 {
   const vec u = FN(unit)(p->g, c->normal);
   const FN(mat3) own = FN(unit_bend)(&p->bend, u);
-  // As in blend_gradient: the normals that the pivot moves away from.
+  // As in blend_gradient: the normals from which the pivot moves away.
   const vec moved = FN(select3)(leads, b->normal, u);
   const num rate = n_scale(n_select(leads, e, n_neg(e)), c->union_log2e * LN2);
   const vec step = FN(scale3)(FN(sub3)(p->gradient, b->pivot), rate);
@@ -209,7 +209,8 @@ static void FN(blend_bend)(FN(blend) *b, GLOBAL const coefficients *c, const FN(
   b->bend.z = FN(mad3)(step, moved.z, FN(mad3)(own.z, take, FN(scale3)(b->bend.z, keep)));
 }
 
-// As in blend_gradient, before that moves the pivot by `step`. A new pivot changes the sum of
+// As in blend_gradient, called before blend_gradient moves the pivot by `step`. A new pivot changes
+// the sum of
 // w (gradient - pivot) (gradient - pivot)' by sum (step step') - (rest step' + step rest').
 static void FN(blend_curve)(FN(blend) *b, GLOBAL const coefficients *c, const FN(surface) *p,
                             ilane leads, num e, num keep, num take)

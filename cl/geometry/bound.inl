@@ -1,14 +1,15 @@
-// Lower bounds of a body's distance over balls, so that what cannot touch is never evaluated. Plain
-// lanes alone.
+// Lower bounds of a body's distance over balls, so that bodies that cannot touch are never
+// evaluated. Plain lanes only.
 //
-// Each family's NAME_bound gives the least of lower bounds of its primitives' distances over a
-// ball; -REAL_BIG where it knows none. Of most it is the Euclidean distance, below which a
-// primitive's own is not outside: a superquadric's is measured along a ray to its surface. A soft
-// union lies at most union ln N below its least term, and a subtraction only adds.
+// Each family's NAME_bound returns the least of lower bounds of its primitives' distances over a
+// ball, or -REAL_BIG if there is no bound. Most families bound the Euclidean distance. Outside, a
+// primitive's own distance is at least that: a superquadric's is measured along a ray to its
+// surface. A soft union is at most union ln N below its least term, and a subtraction only
+// increases it.
 
-#define BOUND_SLACK (R(64.0) * REAL_EPSILON) // what rounding may do to a bound's numbers
+#define BOUND_SLACK (R(64.0) * REAL_EPSILON) // allowance for rounding in a bound's numbers
 
-// Returns a number that is not more than the distance of a body at any point within `radius` of x.
+// Returns a lower bound of the distance of a body at any point within `radius` of x.
 static lane FN(body_bound)(GLOBAL const int *head, GLOBAL const real *shape,
                            GLOBAL const coefficients *c, vec x, lane radius)
 {

@@ -1,21 +1,20 @@
-// The certificate of collision in time, on the generic number: docs/dev/ccd-formulas.md. The file
-// is included once for each kind of features (CCD_KIND) and of numbers, plain and doubled.
+// The certificate of continuous collision detection, on the generic number
+// (docs/dev/ccd-formulas.md). The file is included once for each kind of features (CCD_KIND) and of
+// numbers, plain and doubled.
 //
-// A vector n with n . V >= r |n| for all pairs' differences V = a_i - b_j shows that every point of
-// one feature is farther than r from every point of the other. n may be any vector: only the
-// rounding of the products counts, and is taken off. u is the unit roundoff of `real`, CCD_V that
-// of `num`. Devices need not round quotients and roots of float correctly: 2.5 and 3 ulp, which are
-// 5 u and 6 u, are what OpenCL allows, and what is taken off here.
+// If a vector n has n . V >= r |n| for all pairs' differences V = a_i - b_j, every point of one
+// feature is farther than r from every point of the other. n may be any vector. Only the rounding
+// of the products matters, and is subtracted. u is the unit roundoff of `real`, CCD_V that of
+// `num`. Devices need not round quotients and roots of float correctly: OpenCL allows 2.5 and 3
+// ulp, which are 5 u and 6 u, and these are subtracted here.
 //   A length: 3 u of a square's products and sums are 1.5 u of the root, 6 u its own, u of the
-//   factor: below 12 u.
+//     factor: below 12 u.
 //   The end of an interval, x = g0 / (g0 - g1): u, 5 u and u of the factor: below 8 u. In doubled
-//   numbers 3 operations
-//   of CCD_V each: below 4 CCD_V.
-//   A part of a window: u of the difference, 5 u, 6 u of what follows and, in doubled numbers, 3 u
-//   for the higher
-//   halves alone: below 16 u.
+//     numbers 3 operations of CCD_V each: below 4 CCD_V.
+//   A part of a window: u of the difference, 5 u, 6 u of the following operations and, in doubled
+//     numbers, 3 u for using only the higher halves: below 16 u.
 //
-// A comparison with NaN is false, and each is written so that NaN certifies nothing.
+// A comparison with NaN is false, and each comparison is written so that NaN certifies nothing.
 
 #if CCD_KIND == CCD_POINT_POINT
 #define CN(name) NUM_CAT(FN(name), _pp)
@@ -51,28 +50,27 @@
 #define CCD_PAIRS (CCD_FIRST * CCD_SECOND)
 #define CCD_HAS_PLANE (CCD_KIND >= CCD_POINT_TRIANGLE)
 
-// Differences of all pairs and the features' edges at times 0 and 1, scaled so that none is above
-// 2.
+// Differences of all pairs and the features' edges at times 0 and 1, scaled so that none exceeds 2.
 typedef struct CN(ccd_motion) {
   vec v0[CCD_PAIRS], v1[CCD_PAIRS];
-  vec e0[CCD_EDGE_COUNT + 1], e1[CCD_EDGE_COUNT + 1]; // one more than there are: no array is empty
-  lane error[3], tiny; // of the input, along each axis; what stands for every underflow
+  vec e0[CCD_EDGE_COUNT + 1], e1[CCD_EDGE_COUNT + 1]; // one spare: no array may be empty
+  lane error[3], tiny; // of the input, along each axis; a bound of every underflow
 } CN(ccd_motion);
 
-// The same at one time, with the directions that are tried there.
+// The same at one time, with the directions tried at that time.
 typedef struct CN(ccd_view) {
   vec v[CCD_PAIRS], e[CCD_EDGE_COUNT + 1], n[CCD_DIRECTIONS];
 } CN(ccd_view);
 
-// ---- what knows of no kind ----
+// ---- code for all kinds ----
 #if CCD_KIND == CCD_POINT_POINT
 
 // Control vectors of a direction, one or three, their largest entry 1.
 typedef struct FN(ccd_control) {
   vec c[3];
-  lane most[3], length, error; // each component at most; length and error of the input are
-                               // rounded up
-  ilane good;                  // 0 where no entry is above 0, or one is not finite
+  // upper bounds of the components; length and error of the input are rounded up
+  lane most[3], length, error;
+  ilane good; // 0 if no entry is above 0, or one is not finite
 } FN(ccd_control);
 
 static num FN(ccd_dot)(vec a, vec b)
@@ -118,8 +116,7 @@ static lane FN(ccd_part)(lane of, lane by)
   return lane_select(some, of / lane_select(some, by, lane_lit(R(1.0))), lane_lit(R(0.0)));
 }
 
-// Takes from n its part along e, once more: what is left of it is small, so that plain numbers tell
-// how much.
+// Subtracts from n its remaining part along e. This part is small, so plain numbers suffice.
 static vec FN(ccd_clean)(vec n, vec e, num ee)
 {
   const lane along = FN(ccd_part)(n_value(FN(ccd_dot)(n, e)), n_value(ee));
@@ -138,7 +135,7 @@ static vec FN(ccd_reject)(vec w, vec e)
   return FN(ccd_choose)(low & high & some, FN(ccd_clean)(n, e, ee), n);
 }
 
-// e x f, orthogonal to both as far as `num` has digits.
+// e x f, orthogonal to both up to the precision of `num`.
 static vec FN(ccd_plane)(vec e, vec f)
 {
   const num ee = FN(ccd_dot)(e, e), one = n_lit(R(1.0));
@@ -150,7 +147,7 @@ static vec FN(ccd_plane)(vec e, vec f)
   return FN(ccd_clean)(n, across, FN(ccd_dot)(across, across));
 }
 
-// Makes the largest entry 1, or nearly so.
+// Scales the largest entry to about 1.
 static void FN(ccd_scale)(FN(ccd_control) *c, int count, const lane error[3], lane tiny)
 {
   lane most = lane_lit(R(0.0)), all = lane_lit(R(0.0)), square = lane_lit(R(0.0));
@@ -182,7 +179,7 @@ static void FN(ccd_scale)(FN(ccd_control) *c, int count, const lane error[3], la
 }
 #endif
 
-// ---- what there is to see at a time ----
+// ---- the state at a time ----
 
 static void CN(ccd_look_at)(const CN(ccd_motion) * m, num t, CN(ccd_view) * to)
 {
@@ -256,7 +253,8 @@ static CN(ccd_interval) CN(ccd_straight)(const CN(ccd_motion) * m, vec n, num t,
 // ---- curved: a direction that moves along a quadratic ----
 
 #if CCD_KIND == CCD_POINT_POINT
-// Lowers `least` to where a line comes down from one control point to another, `steps` places on.
+// Lowers `least` to where a line descends to 0 from one control point to another, `steps` places
+// later.
 static lane FN(ccd_descent)(lane from, lane to, real at_from, real steps, lane least)
 {
   const ilane falls = (from >= lane_lit(R(0.0))) & (to < lane_lit(R(0.0)));
@@ -265,8 +263,8 @@ static lane FN(ccd_descent)(lane from, lane to, real at_from, real steps, lane l
   return lane_select(falls & (at < least), at, least);
 }
 
-// Lowers `least` to where the hull of a cubic's control points comes down to 0, for all pairs of
-// them. Written out: compilers leave it a loop.
+// Lowers `least` to where the hull of a cubic's control points descends to 0, for all pairs of
+// points. Written out, because compilers do not unroll a loop.
 static lane FN(ccd_hull)(const lane g[4], lane least)
 {
   least = FN(ccd_descent)(g[0], g[1], R(0.0), R(1.0), least);
@@ -279,8 +277,8 @@ static lane FN(ccd_hull)(const lane g[4], lane least)
 #endif
 
 // The part of the window between two views on which the direction separates: 1 for all of it, -1
-// for none. The cubics are computed in `num`; where one comes down to 0 needs no more digits than
-// plain numbers have, as that is a part of the window, not of time.
+// for none. The cubics are computed in `num`. The place of their descent to 0 needs only plain
+// numbers, because it is a part of the window, not of time.
 static lane CN(ccd_curved)(const CN(ccd_motion) * m, FN(ccd_control) *c, const CN(ccd_view) * from,
                            const CN(ccd_view) * to, lane r)
 {
@@ -309,7 +307,7 @@ static lane CN(ccd_curved)(const CN(ccd_motion) * m, FN(ccd_control) *c, const C
   return lane_select(good, part, lane_lit(R(-1.0)));
 }
 
-// Makes the control vectors of the k-th direction between two views.
+// Computes the control vectors of the k-th direction between two views.
 static void CN(ccd_bend)(const CN(ccd_view) * from, const CN(ccd_view) * to, int k,
                          FN(ccd_control) *c)
 {

@@ -1,4 +1,4 @@
-// Takes back the names of certificate.inl, for the next kind.
+// Undefines the names of certificate.inl, for the next kind.
 #undef CN
 #undef CCD_KIND
 #undef CCD_FIRST

@@ -1,8 +1,8 @@
-// Closest points of convex shapes (docs/closest.md): what host and kernels both name.
+// Closest points of convex shapes (docs/closest.md): names that the host and the kernels share.
 #ifndef GEOMETRY_CLOSEST_H
 #define GEOMETRY_CLOSEST_H
 
-// What became of a row, by the numbers of abut_closest_status.
+// The statuses of a row, with the numbers of abut_closest_status.
 #define CLOSEST_CONVERGED 0
 #define CLOSEST_ITERATION_LIMIT 1
 #define CLOSEST_DEGENERATE 2
@@ -12,9 +12,9 @@
 #define CLOSEST_STEEP 16
 #define CLOSEST_END 7      // the bits of the others
 #define CLOSEST_PENDING 64 // closest_apart has left it to closest_overlap
-#define CLOSEST_AGAIN 65   // where float rounds too much: to be done again in wide numbers
+#define CLOSEST_AGAIN 65   // float rounds too much: to be repeated in wide numbers
 
-// Methods, by the numbers of abut_closest_method.
+// Methods, with the numbers of abut_closest_method.
 #define CLOSEST_EXACT 0
 #define CLOSEST_GUMBEL 1
 #define CLOSEST_GAUSSIAN 2
@@ -22,18 +22,18 @@
 #define CLOSEST_FINITE 4
 
 #define SYMMETRIC 6       // numbers of a symmetric matrix: xx xy xz yy yz zz
-#define CLOSEST_VALUES 10 // what is differentiated: p1, p2, n, d
+#define CLOSEST_VALUES 10 // the differentiated values: p1, p2, n, d
 
-// What derivatives are made with. 64-bit numbers come in halves, as bits.
+// Settings of derivatives. 64-bit numbers are stored in halves, as bits.
 typedef struct closest_settings {
   int method, level, samples;
   int vertices_most; // of a shape
   int seed_low, seed_high, first_low, first_high;
 } closest_settings;
 
-// The scratch of a polytope of so many corners, a multiple of 16, for each work-item: wide numbers
-// of corners, POLYTOPE_CORNER each, and of planes of faces and keys, POLYTOPE_FACE_PLANES; and
-// integers. There are up to two faces for each corner, and while one is added more.
+// The scratch of a polytope with that number of corners, a multiple of 16, for each work-item: wide
+// numbers of corners, POLYTOPE_CORNER each, and of planes of faces and keys, POLYTOPE_FACE_PLANES;
+// and integers. There are up to two faces for each corner, and more while a corner is added.
 #define POLYTOPE_CORNER 6
 #define POLYTOPE_FACE_PLANES 5
 #define POLYTOPE_FACES(corners) (3 * (corners))

@@ -1,13 +1,14 @@
-// Smoothing coefficients as kernels read them: temperatures inverted, base-2 factors folded in.
+// Smoothing coefficients as kernels read them: temperatures are inverted, and base-2 factors
+// included.
 //
-// One list: X(name, value), the value as src/contact/smoothing.c makes it in double of an
-// abut_smoothing *s. Only reals, so that host and device agree on the layout.
+// One list: X(name, value), with the value that src/contact/smoothing.c computes in double from an
+// abut_smoothing *s. All members are reals, so that host and device agree on the layout.
 #ifndef GEOMETRY_COEFFICIENTS_H
 #define GEOMETRY_COEFFICIENTS_H
 
 #define LN2_DOUBLE 0.69314718055994530942
 #define LOG2E_DOUBLE 1.44269504088896340736
-#define RADIANS_DOUBLE 0.017453292519943295769 // a degree
+#define RADIANS_DOUBLE 0.017453292519943295769 // one degree
 
 #define COEFFICIENTS(X)                                                                          \
   X(length_inv, 1.0 / s->length)                                                                 \
@@ -42,7 +43,7 @@
                       ? 1.0                                                                      \
                       : sqrt(s->slope / (1.0 + s->slope))) /* 1 / the most that it divides by */ \
   X(samples, s->samples)                                                                         \
-  X(cones, s->cone_outer > s->cone_inner ? 1.0 : 0.0) /* 1: on; from here on of cones */         \
+  X(cones, s->cone_outer > s->cone_inner ? 1.0 : 0.0) /* 1: on; cones from here on */            \
   X(cone_inner, s->cone_inner *RADIANS_DOUBLE)                                                   \
   X(cone_inner_cos, cos(s->cone_inner *RADIANS_DOUBLE))                                          \
   X(cone_inner_sin, sin(s->cone_inner *RADIANS_DOUBLE))                                          \

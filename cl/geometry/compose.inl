@@ -5,7 +5,7 @@
 //   subtraction: phi = LSE(phi+, -phi-), normal unit(v1 n+ - v2 n-), v = softmax of the same two
 
 // Adds every primitive of one operation, 0 added or 1 subtracted: the families of families.h in
-// turn, each by its function NAME_add.
+// turn, each with its function NAME_add.
 static FN(blend) FN(blend_all)(GLOBAL const int *head, GLOBAL const real *shape, int operation,
                                GLOBAL const coefficients *c, vec x, const int want, real reach)
 {
@@ -28,8 +28,8 @@ typedef struct FN(mixture) {
   FN(symmetric) curve; // second derivatives of phi
 } FN(mixture);
 
-// Makes a union's distance, normal, gradient and Jacobian of its sums: means, and the share of the
-// weights' own change.
+// Computes a union's distance, normal, gradient and Jacobian from its sums: means, and the
+// contribution of the weights' derivatives.
 static void FN(blend_means)(const FN(blend) *b, GLOBAL const coefficients *c, const int want,
                             FN(mixture) *m)
 {
@@ -109,7 +109,7 @@ static void FN(subtract)(const FN(blend) *b, GLOBAL const coefficients *c, const
   }
 }
 
-// The field at a point with its derivatives. What is not wanted is left alone.
+// The field at a point with its derivatives. Members that are not wanted are not set.
 typedef struct FN(jet) {
   num phi;
   vec normal, gradient; // gradient: of phi
@@ -117,7 +117,7 @@ typedef struct FN(jet) {
   FN(symmetric) curve;  // second derivatives of phi
 } FN(jet);
 
-// Writes the derivative of unit(raw), of that of raw.
+// Writes the derivative of unit(raw), from the derivative of raw.
 static void FN(unit_jacobian)(const FN(mixture) *m, vec n, real tau, num *jacobian)
 {
   const num scale = FN(unit_scale)(m->raw, tau);
@@ -136,16 +136,15 @@ static void FN(unit_jacobian)(const FN(mixture) *m, vec n, real tau, num *jacobi
   jacobian[8] = z.z;
 }
 
-// Returns `reach`, and beyond it how far the least term of a union of `count` may lie above the
-// union.
+// Returns `reach` plus the largest height of the least term of a union of `count` above the union.
 static real FN(term_reach)(real reach, int count, GLOBAL const coefficients *c)
 {
   const lane most = lane_log2(lane_lit((real)count)) * c->union_ln2;
   return reach < REAL_BIG ? reach + lane_first(most) : REAL_BIG;
 }
 
-// Evaluates the field at x, a point of the body's frame; `want` has JET_* of blend.inl. A distance
-// beyond `reach` need not be right, only beyond it; REAL_BIG stands for no such bound.
+// Evaluates the field at x, a point in the body's frame; `want` has JET_* of blend.inl. A distance
+// beyond `reach` need not be exact, but it must be beyond `reach`. REAL_BIG means no such bound.
 static void FN(body_jet)(GLOBAL const int *head, GLOBAL const real *shape,
                          GLOBAL const coefficients *c, vec x, const int want, real reach,
                          FN(jet) *out)
@@ -153,7 +152,7 @@ static void FN(body_jet)(GLOBAL const int *head, GLOBAL const real *shape,
   const int all = want | (want & JET_JACOBIAN ? JET_ALL : want & JET_HESSIAN ? JET_GRADIENT : 0);
   const int subtracted = head[HEAD_SUBTRACTED];
   const real within = FN(term_reach)(reach, head[HEAD_ADDED], c);
-  // One loop over both operations, so that the primitives' text is compiled once.
+  // One loop over both operations, so that the primitives' code is compiled once.
   FN(blend) b = FN(blend_start)();
   FN(blend) plus = b;
   for (int operation = 0; operation <= (subtracted > 0); ++operation) {
@@ -166,7 +165,7 @@ static void FN(body_jet)(GLOBAL const int *head, GLOBAL const real *shape,
   if (subtracted) {
     FN(subtract)(&b, c, all, &m);
   }
-  // Where bounds have ruled out every term there is no sum.
+  // If bounds have excluded every term, there is no sum.
   out->phi = n_select(n_value(plus.sum) > lane_lit(R(0.0)), m.phi, n_lit(REAL_BIG));
   if (all & JET_NORMAL) {
     out->normal = FN(unit)(m.raw, c->normal);
@@ -182,7 +181,7 @@ static void FN(body_jet)(GLOBAL const int *head, GLOBAL const real *shape,
   }
 }
 
-// Returns the distance at x, a point of the body's frame, and its normal where wanted.
+// Returns the distance at x, a point in the body's frame, and its normal if wanted.
 static num FN(body_field)(GLOBAL const int *head, GLOBAL const real *shape,
                           GLOBAL const coefficients *c, vec x, const int want_normal, vec *normal)
 {
@@ -194,7 +193,7 @@ static num FN(body_field)(GLOBAL const int *head, GLOBAL const real *shape,
   return jet.phi;
 }
 
-// Returns the distance at x where that is below `reach`, else `reach`.
+// Returns the distance at x if it is below `reach`, otherwise `reach`.
 static num FN(body_distance_within)(GLOBAL const int *head, GLOBAL const real *shape,
                                     GLOBAL const coefficients *c, vec x, real reach)
 {

@@ -1,22 +1,21 @@
-// Normal cones (docs/dev/spec.md, section 11): a feature's contact counts as far as the other
-// body's normal there, turned round, lies in the feature's cone, or within a margin of it.
-// Functions take the cosine c = -n . axis and the square of the sine, never the angle, whose slope
-// jumps at 0.
+// Normal cones (docs/dev/spec.md, section 11): a feature's contact counts if the negated normal of
+// the other body is in the feature's cone, or within a margin of it. Functions take the cosine c =
+// -n . axis and the square of the sine, never the angle, whose slope jumps at 0.
 
-// A feature's cone: its axis, of length 1, in the frame of the normals that it is compared with,
-// and its half angle with cosine and sine. A half angle of pi holds every normal.
+// A feature's cone: its axis, of length 1, in the frame of the compared normals, and its half angle
+// with cosine and sine. A half angle of pi contains every normal.
 typedef struct FN(cone) {
   vec axis;
   lane angle, cosine, sine;
-  lane inset; // how far along the axis the feature lies beyond where the field was asked
+  lane inset; // distance along the axis from the place of the field to the feature
 } FN(cone);
 
 #define CONE_PI R(3.14159265358979323846)
 #define CONE_RIGHT R(1.57079632679489661923)
-#define CONE_HELD R(0.52359877559829887308)   // normals of narrower cones are held: 30 degrees
+#define CONE_HELD R(0.52359877559829887308)   // normals of narrower cones are clamped: 30 degrees
 #define CONE_ROUNDING (R(8.0) * REAL_EPSILON) // of a sum of two angles
-#define CONE_LEAST R(1e-3)                    // between the cosines where the weight is 1 and 0
-#define CONE_ROOT R(1e-12)                    // the least that a held normal has under its root
+#define CONE_LEAST R(1e-3) // the smallest difference of the cosines at weights 1 and 0
+#define CONE_ROOT R(1e-12) // the smallest value under the root of a clamped normal
 
 // Returns u^3 (10 - 15 u + 6 u^2) of u clipped to [0, 1], and its derivative in *slope.
 static num FN(quintic)(num u, num *slope)
@@ -31,7 +30,7 @@ static num FN(quintic)(num u, num *slope)
 }
 
 // Returns the weight of a contact whose normal has the cosine c to the cone, and its derivative by
-// c in *slope. Sums of angles beyond pi count as pi.
+// c in *slope. Sums of angles above pi count as pi.
 static num FN(cone_weight)(num c, const FN(cone) *k, GLOBAL const coefficients *s, num *slope)
 {
   const lane pi = lane_lit(CONE_PI), low = lane_lit(R(-1.0));
@@ -48,11 +47,11 @@ static num FN(cone_weight)(num c, const FN(cone) *k, GLOBAL const coefficients *
   return n_select(every, n_lit(R(1.0)), w);
 }
 
-// What a held normal is made of: n' = g p - axis root, where p is the part of n across the axis, of
-// length s, and g brings that length down to H.
+// The data of a clamped normal n' = g p - axis root. p is the part of n across the axis, of length
+// s, and g reduces that length to H.
 typedef struct FN(cone_hold) {
-  ilane held;  // elsewhere the normal stays as it is
-  ilane steep; // the root is not the least one
+  ilane held;  // otherwise the normal is unchanged
+  ilane steep; // the root is above the smallest one
   vec p;
   num s, g, g_slope; // the derivative of g by s
   num root;
@@ -63,7 +62,7 @@ static FN(cone_hold) FN(cone_held)(vec n, num c, const FN(cone) *k, GLOBAL const
   FN(cone_hold) r;
   const num one = n_lit(R(1.0));
   const lane sine = k->sine * s->cone_hold_cos + k->cosine * s->cone_hold_sin;
-  const ilane right = k->angle + s->cone_hold >= lane_lit(CONE_RIGHT); // no normal lies farther out
+  const ilane right = k->angle + s->cone_hold >= lane_lit(CONE_RIGHT); // holds every normal
   const lane most = lane_max(lane_select(right, lane_lit(R(1.0)), sine), lane_lit(R(1e-6)));
   r.p = FN(mad3)(k->axis, c, n);
   const num s2 = FN(dot3)(r.p, r.p);
@@ -81,7 +80,7 @@ static FN(cone_hold) FN(cone_held)(vec n, num c, const FN(cone) *k, GLOBAL const
   return r;
 }
 
-// Returns the weight of a contact with the normal n, and in *held the normal that it reports.
+// Returns the weight of a contact with the normal n, and in *held the reported normal.
 static num FN(cone_slot)(vec n, const FN(cone) *k, GLOBAL const coefficients *s, vec *held)
 {
   num slope;

@@ -1,13 +1,14 @@
-// A core: a box or a disc that is grown by a radius rho (docs/dev/spec.md, section 4). Its distance
-// is C2 everywhere, in closed form, and falls or rises by no more than a point moves.
+// A core: a box or a disc enlarged by a radius rho (docs/dev/spec.md, section 4). Its distance is
+// C2 everywhere, in closed form, and changes by at most the displacement of a point.
 //
-// With w = rho / 2, m the ramp of grid.inl, delta how far a point lies beyond the core in each
+// With w = rho / 2, m the ramp of grid.inl, delta the excess of a point beyond the core in each
 // direction, rounded over w, and s the soft maximum of the core's planes:
-//   phi = sqrt(|delta|^2 + (rho / 100)^2) - offset + inner,  inner = s - w m(s / w) = -w m(-s / w)
-// The second form of `inner` cancels nothing. Cores without an inside, such as a sphere's, have
-// delta alone. The gradient is the raw normal.
+//   phi = sqrt(|delta|^2 + (rho / 100)^2) - offset + inner,  inner = s - w m(s / w) = -w m(-s /
+//     w)
+// The second form of `inner` has no cancellation. Cores without an inside, such as a sphere's, have
+// only delta. The gradient is the raw normal.
 
-// A distance with its derivatives, of which those hold that are of the order asked for or less.
+// A distance with its derivatives. Only members up to the requested order are set.
 typedef struct FN(core_jet) {
   num phi;
   vec g;
@@ -42,7 +43,7 @@ static FN(core_term) FN(core_ramp)(GLOBAL const real *s, num a, int order)
   return t;
 }
 
-// Returns how far y lies beyond [-end, end], with its sign; where end is 0 that is y.
+// Returns the signed excess of y beyond [-end, end]. If end is 0, this is y.
 static FN(core_term) FN(core_beyond)(GLOBAL const real *s, num y, real end, int order)
 {
   FN(core_term) t;
@@ -77,7 +78,7 @@ static FN(core_term) FN(core_inner)(GLOBAL const real *s, num most, int order)
 
 // ---- planes ----
 
-// Two opposite planes, y - end and -y - end; later their weights.
+// Two opposite planes, y - end and -y - end, and later their weights.
 typedef struct FN(core_sides) {
   num high, low;
 } FN(core_sides);
@@ -95,7 +96,7 @@ static lane FN(core_larger)(const FN(core_sides) *p)
   return lane_max(n_value(p->high), n_value(p->low));
 }
 
-// Returns the weight of a plane before it is divided by the sum. The temperature is w / 2.
+// Returns the weight of a plane before the division by the sum. The temperature is w / 2.
 static num FN(core_weight)(GLOBAL const real *s, num plane, lane most)
 {
   return n_exp2(n_scale(n_sub(plane, n_of(most)), s[CORE_WIDTH_INV] * (R(2.0) * LOG2E)));
@@ -109,7 +110,7 @@ static FN(core_sides) FN(core_weights)(GLOBAL const real *s, const FN(core_sides
   return w;
 }
 
-// Returns the soft maximum of planes of which `most` is the largest and `sum` the weights' sum.
+// Returns the soft maximum of planes, where `most` is the largest plane and `sum` the weights' sum.
 static num FN(core_soft_most)(GLOBAL const real *s, lane most, num sum)
 {
   return n_smad(n_log2(sum), s[CORE_WIDTH] * (R(0.5) * LN2), n_of(most));
@@ -133,8 +134,8 @@ static num FN(core_lean)(const FN(core_sides) *p)
   return n_sub(p->high, p->low);
 }
 
-// Returns the sum of an axis' shares less the square of how it leans. `others` is 1 less that sum,
-// made of the other shares, so that nothing cancels.
+// Returns the sum of an axis' shares less the square of their difference. `others` is 1 less that
+// sum, computed from the other shares without cancellation.
 static num FN(core_spread)(const FN(core_sides) *p, num others)
 {
   return n_mad(FN(core_both)(p), others, n_scale(n_mul(p->high, p->low), R(4.0)));
@@ -149,8 +150,8 @@ static void FN(core_box_inside)(GLOBAL const real *s, vec y, int order, FN(core_
   const FN(core_sides) z = FN(core_sides_at)(y.z, s[CORE_HALF + 2]);
   const lane most =
     lane_max(lane_max(FN(core_larger)(&x), FN(core_larger)(&v)), FN(core_larger)(&z));
-  if (lane_all(most > lane_lit(s[CORE_WIDTH]))) { // `inner` is 0 there, as the soft maximum is no
-                                                  // less
+  // `inner` is 0, because the soft maximum is at least `most`
+  if (lane_all(most > lane_lit(s[CORE_WIDTH]))) {
     return;
   }
   const FN(core_sides) wx = FN(core_weights)(s, &x, most);
@@ -188,7 +189,7 @@ static void FN(core_box)(GLOBAL const real *s, vec y, int order, FN(core_jet) *o
   const FN(core_term) dy = FN(core_beyond)(s, y.y, s[CORE_HALF + 1], order);
   const FN(core_term) dz = FN(core_beyond)(s, y.z, s[CORE_HALF + 2], order);
   const num xx = n_mul(dx.value, dx.value), yy = n_mul(dy.value, dy.value);
-  const num zz = n_shift(n_mul(dz.value, dz.value), s[CORE_SOFT]); // with what keeps the root off 0
+  const num zz = n_shift(n_mul(dz.value, dz.value), s[CORE_SOFT]); // keeps the root above 0
   const num q = n_sqrt(n_add(n_add(xx, yy), zz));
   out->phi = n_shift(q, -s[CORE_OFFSET]);
   if (order > 0) {
@@ -197,7 +198,7 @@ static void FN(core_box)(GLOBAL const real *s, vec y, int order, FN(core_jet) *o
     const vec g = FN(make)(n_mul(u.x, dx.slope), n_mul(u.y, dy.slope), n_mul(u.z, dz.slope));
     out->g = g;
     if (order > 1) {
-      // 1 - u_x^2 is made of the other squares, so that nothing cancels.
+      // 1 - u_x^2 is computed from the other squares, without cancellation.
       const num without = n_mul(n_mul(q_inv, q_inv), q_inv), across = n_neg(q_inv);
       FN(symmetric) *h = &out->h;
       h->xx = n_mad(n_mul(n_add(yy, zz), without), n_mul(dx.slope, dx.slope), n_mul(u.x, dx.curve));
@@ -249,7 +250,7 @@ static void FN(core_disc_inside)(GLOBAL const real *s, num a, num z, int order, 
   }
 }
 
-// a: how far r is beyond the disc's radius.
+// a: the excess of r over the disc's radius.
 static FN(core_profile) FN(core_disc_profile)(GLOBAL const real *s, num a, num z, int order)
 {
   const FN(core_term) dr = FN(core_ramp)(s, a, order);
@@ -324,7 +325,7 @@ static vec FN(core_place)(GLOBAL const real *s, vec x)
                                      n_shift(x.z, -at[2])));
 }
 
-// Returns the distance with derivatives up to `order`, 2 at most.
+// Returns the distance with derivatives up to `order`, at most 2.
 static FN(core_jet) FN(core_jet_at)(GLOBAL const real *s, vec x, int order)
 {
   const vec y = FN(core_place)(s, x);

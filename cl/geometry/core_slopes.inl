@@ -1,20 +1,20 @@
 // The derivatives of a core's distance (core.inl) by the place in its own frame, by its half
-// lengths and by its radius, and how these change along a direction of the place: which is how the
-// raw normal along it changes by the same numbers.
+// lengths and by its radius, and their changes along a direction of the place. These changes are
+// also the derivatives, by the same numbers, of the raw normal along that direction.
 //
-// Each axis has two planes, a = y - c and b = -y - c, and phi is a function of these and of rho
-// alone, with phi_y = phi_a - phi_b and phi_c = -(phi_a + phi_b). It is homogeneous, so that
+// Each axis has two planes, a = y - c and b = -y - c. phi is a function only of these and of rho,
+// with phi_y = phi_a - phi_b and phi_c = -(phi_a + phi_b). It is homogeneous, so
 //   rho phi_rho = phi - sum (a phi_a + b phi_b),
-// where nothing but distances from planes cancels. A disc's axes are r, which has one plane, and z;
-// as r has rho in it, phi_a (rho / 100)^2 / r is added there.
+// where only distances from planes cancel. A disc's axes are r, which has one plane, and z. Because
+// r contains rho, phi_a (rho / 100)^2 / r is added for a disc.
 
 typedef struct FN(core_slopes) {
   vec place, ends;
   num radius;
 } FN(core_slopes);
 
-// An axis: its planes, the ramps' derivatives there, how far the place is beyond the core, and the
-// planes' shares in the soft maximum.
+// An axis: its planes, the ramps' derivatives there, the excess of the place beyond the core, and
+// the planes' shares in the soft maximum.
 typedef struct FN(core_axis) {
   num a, b, delta;
   num slope_a, slope_b, curve_a, curve_b;
@@ -29,7 +29,7 @@ static FN(core_axis) FN(core_axis_none)(void)
   return x;
 }
 
-// An axis of one plane.
+// An axis with one plane.
 static FN(core_axis) FN(core_axis_around)(GLOBAL const real *s, num a)
 {
   const FN(core_term) high = FN(core_ramp)(s, a, 2);
@@ -52,7 +52,7 @@ static FN(core_axis) FN(core_axis_at)(GLOBAL const real *s, num y, real end)
   return x;
 }
 
-// Gives the planes their shares; returns `inner` by their soft maximum.
+// Sets the planes' shares; returns `inner` as a function of their soft maximum.
 static FN(core_term)
   FN(core_share)(GLOBAL const real *s, FN(core_axis) *x, FN(core_axis) *y, FN(core_axis) *z)
 {
@@ -81,14 +81,14 @@ static FN(core_term)
   return FN(core_inner)(s, FN(core_soft_most)(s, most, sum), 2);
 }
 
-// What all axes share: 1 / q with q the root, and how q and the planes' soft maximum rise along a
-// direction.
+// The quantities shared by all axes: 1 / q with q the root, and the growth of q and of the planes'
+// soft maximum along a direction.
 typedef struct FN(core_whole) {
   num q_inv, q_rise, soft_rise;
   FN(core_term) inner;
 } FN(core_whole);
 
-// The derivatives by both planes of an axis, and how these change along the direction.
+// The derivatives by both planes of an axis, and their changes along the direction.
 typedef struct FN(core_pulls) {
   num a, b, along_a, along_b;
 } FN(core_pulls);
@@ -115,7 +115,7 @@ static FN(core_pulls)
   return p;
 }
 
-// Finds the derivatives at y, of the core's frame, and how they change along v.
+// Finds the derivatives at y, in the core's frame, and their changes along v.
 static void FN(core_slopes_of)(GLOBAL const real *s, vec y, vec v, FN(core_slopes) *by,
                                FN(core_slopes) *along)
 {

@@ -1,9 +1,8 @@
 // The cores of one operation, and bounds of their distances.
 
 #if !NUM_DUAL
-// Returns a number that is not more than the distance where it is above 0. There some plane is
-// farther than w, so that nothing of `inner` is left, and |delta| is not below the distance from
-// the core without its radius.
+// Returns a lower bound of the distance where the bound is above 0. There some plane is farther
+// than w, so `inner` is 0, and |delta| is at least the distance from the core without its radius.
 static lane core_outside(GLOBAL const real *s, vec3_r x)
 {
   const vec3_r y = core_place_r(s, x);
@@ -22,7 +21,7 @@ static lane core_outside(GLOBAL const real *s, vec3_r x)
 }
 #endif
 
-// Says whether the core lies beyond what counts at all points: beyond `reach` and the nearest
+// Returns whether the core does not count at any point: it is beyond `reach` and the nearest
 // primitive so far, by more than rounding.
 static int FN(core_counts_not)(GLOBAL const real *s, const FN(blend) *b,
                                GLOBAL const coefficients *c, vec x, real reach)
@@ -39,7 +38,7 @@ static void FN(cores_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
   FN(surface) surface;
   (void)ranges;
   for (int i = 0; i < count; ++i, numbers += CORE_STRIDE) {
-    const int first = b->terms == 0 && reach >= REAL_BIG; // which counts in any case
+    const int first = b->terms == 0 && reach >= REAL_BIG; // always counts
     if (first || !FN(core_counts_not)(numbers, b, c, x, reach)) {
       FN(core)(numbers, c, x, want, &surface);
       FN(blend_add)(b, c, &surface, want);
@@ -48,7 +47,7 @@ static void FN(cores_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
 }
 
 #if !NUM_DUAL
-// The distance changes by no more than a point moves, inside, too.
+// The distance changes by at most the displacement of a point, also inside.
 static lane FN(cores_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *numbers, vec x,
                             lane radius)
 {

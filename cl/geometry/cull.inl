@@ -1,9 +1,10 @@
-// Which superquadrics of a union a block of points needs. Plain lanes alone.
+// The superquadrics of a union that a block of points needs. Plain lanes only.
 //
-// A term farther than the least distance by CULL_BITS of the union's temperature changes a sum that
-// is at least 1 by less than 2^-CULL_BITS: below rounding. Bounds of a superquadric's distance say
-// so before anything is evaluated. Its surface lies within a sphere around its centre, so phi >=
-// |x - centre| - radius; and between ellipsoids, `least` and `most` times the one of its axes, so
+// A term that is farther than the least distance by CULL_BITS of the union's temperature changes a
+// sum of at least 1 by less than 2^-CULL_BITS, which is below rounding. Bounds of a superquadric's
+// distance decide this before anything is evaluated. Its surface is inside a sphere around its
+// centre, so phi >= |x - centre| - radius. It is also between two ellipsoids, `least` and `most`
+// times the ellipsoid of its axes, so
 //   r - most r / |u| <= phi <= r - least r / |u|,  |u|^2 = q_x + q_y + q_z
 // with r and q of superquadric.inl.
 #if REAL_DOUBLE
@@ -11,7 +12,7 @@
 #else
 #define CULL_BITS 27.0f
 #endif
-#define CULL_GROUP 32 // superquadrics whose bounds are held at a time: the bits of an int
+#define CULL_GROUP 32 // superquadrics whose bounds are stored at a time: the bits of an int
 
 // The sphere around a block's points.
 typedef struct FN(ball) {
@@ -30,8 +31,8 @@ static FN(ball) FN(ball_around)(vec x)
   return r;
 }
 
-// Returns the squared distances of a ball's centre from those of LANES superquadrics, from `first`
-// on. balls has BALL_PLANES planes of `padded`.
+// Returns the squared distances of a ball's centre from those of LANES superquadrics, starting at
+// `first`. balls has BALL_PLANES planes of `padded`.
 static lane FN(between)(const FN(ball) *block, GLOBAL const real *balls, int padded, int first)
 {
   const lane dx = lane_load(balls + first) - block->x;
@@ -58,8 +59,8 @@ static int FN(likely_nearest)(const FN(ball) *block, GLOBAL const real *balls, i
   return (int)lane_least(lane_select(leads, which, lane_lit((real)(count - 1))));
 }
 
-// Returns the bits of `group` superquadrics from the first on, without those whose spheres stay
-// beyond `reach` of all points of the block.
+// Returns the bits of `group` superquadrics starting at `first`, without those whose spheres are
+// farther than `reach` from all points of the block.
 static unsigned int FN(spheres_within)(const FN(ball) *block, GLOBAL const real *balls, int count,
                                        int first, int group, real reach)
 {
@@ -68,7 +69,7 @@ static unsigned int FN(spheres_within)(const FN(ball) *block, GLOBAL const real 
   unsigned int beyond = 0;
   for (int i = 0; i < group; i += LANES) {
     const lane limit = lane_load(balls + 3 * padded + first + i) + (reach + block->radius);
-    const lane loose = limit * (R(1.0) + R(16.0) * REAL_EPSILON); // far away all is rounding
+    const lane loose = limit * (R(1.0) + R(16.0) * REAL_EPSILON); // far away, rounding dominates
     const ilane far = FN(between)(block, balls, padded, first + i) > loose * loose;
     beyond |= (unsigned int)lane_bits(far | (limit < none)) << i;
   }
@@ -94,9 +95,9 @@ static FN(bounds) FN(ellipsoid_bounds)(GLOBAL const real *s, vec x)
   return b;
 }
 
-// Returns the bits of `among` that may count where the least distance is below *high, which falls.
-// Lanes hold the bounds of a group; a device without lanes computes them twice, as its private
-// memory is slow.
+// Returns the bits of `among` that may count if the least distance is below *high, which is
+// lowered. Lanes store the bounds of a group. A device without lanes computes them twice, because
+// its private memory is slow.
 static unsigned int FN(ellipsoids_within)(GLOBAL const real *first, unsigned int among, vec x,
                                           real margin, lane *high)
 {

@@ -1,4 +1,4 @@
-// The geometry on duals: every function with the suffix _d.
+// The geometry on duals; every function has the suffix _d.
 #ifndef GEOMETRY_DUAL_H
 #define GEOMETRY_DUAL_H
 #define NUM_DUAL 1

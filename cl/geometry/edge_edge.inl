@@ -4,14 +4,14 @@
 // A quadratic 1/2 a'Qa + c'a, where Q = [q11 q12; q12 q22], and its minimiser u over the plane.
 typedef struct FN(quadratic) {
   num q11, q12, q22, c1, c2, u1, u2;
-  num det_inv; // 1 / det Q and t1 x t2, which the adjoint takes up again
+  num det_inv; // 1 / det Q and t1 x t2, which the adjoint reuses
   vec across;
 } FN(quadratic);
 
-// Returns half the squared distance of p + a1 t1 and q - a2 t2, where b = p - q, with ridge/2 |a -
-// 1/2|^2 added. det Q and both numerators of u = -Q^-1 c are written by the identities of Lagrange
-// and of Binet and Cauchy, as products of t1 x t2, which vanishes with the angle: the plain
-// differences would cancel on parallel edges.
+// Returns half the squared distance of p + a1 t1 and q - a2 t2, where b = p - q, plus ridge/2 |a -
+// 1/2|^2. det Q and both numerators of u = -Q^-1 c are computed by the identities of Lagrange and
+// of Binet and Cauchy, as products of t1 x t2, which vanishes with the angle. The plain differences
+// would cancel on parallel edges.
 static FN(quadratic) FN(edge_quadratic)(vec t1, vec t2, vec b, real ridge)
 {
   FN(quadratic) r;
@@ -32,8 +32,8 @@ static FN(quadratic) FN(edge_quadratic)(vec t1, vec t2, vec b, real ridge)
   return r;
 }
 
-// The sides of the unit square come in this order: a1 = 1, a1 = 0, a2 = 1, a2 = 0. Each side's
-// least cost lies at the root of its free coordinate, clipped.
+// The sides of the unit square have this order: a1 = 1, a1 = 0, a2 = 1, a2 = 0. Each side's least
+// cost is at the root of its free coordinate, clipped.
 static void FN(side_roots)(const FN(quadratic) *r, num root[4])
 {
   const num q11_inv = n_rcp(r->q11);
@@ -44,8 +44,8 @@ static void FN(side_roots)(const FN(quadratic) *r, num root[4])
   root[3] = n_neg(n_mul(r->c1, q11_inv));
 }
 
-// Writes each side's cost: (q/2 x + slope) x of its free coordinate x, plus what the fixed one
-// adds.
+// Writes each side's cost: (q/2 x + slope) x of its free coordinate x, plus the contribution of the
+// fixed one.
 static void FN(side_costs)(const FN(quadratic) *r, const num free[4], num cost[4])
 {
   const num q11 = r->q11, q12 = r->q12, q22 = r->q22, c1 = r->c1, c2 = r->c2;
@@ -63,7 +63,7 @@ static num FN(lesser)(num a, num b)
 }
 
 // Writes the weights of the soft minimum, and returns their sum. It has no loops, because compilers
-// keep those over arrays of lanes.
+// do not unroll loops over arrays of lanes.
 static num FN(side_weights)(const num cost[4], GLOBAL const coefficients *c, num w[4])
 {
   const num least = FN(lesser)(FN(lesser)(cost[0], cost[1]), FN(lesser)(cost[2], cost[3]));
@@ -74,7 +74,7 @@ static num FN(side_weights)(const num cost[4], GLOBAL const coefficients *c, num
   return n_add(n_add(w[0], w[1]), n_add(w[2], w[3]));
 }
 
-// Finds the smooth active-set minimiser over [0,1]^2: u where `con` is near 1, else the soft best
+// Finds the smooth active-set minimiser over [0,1]^2: u if `con` is near 1, otherwise the soft best
 // of four sides.
 static void FN(unit_square_minimum)(const FN(quadratic) *r, GLOBAL const coefficients *c, num *a1,
                                     num *a2, num *con)
@@ -95,8 +95,8 @@ static void FN(unit_square_minimum)(const FN(quadratic) *r, GLOBAL const coeffic
   *a2 = n_mad(*con, r->u2, n_mul(rest, s2));
 }
 
-// What a quadratic is made of: the lines p + a1 along1 and q + a2 along2, and, divided by `length`,
-// t1, -t2 and b.
+// The input of a quadratic: the lines p + a1 along1 and q + a2 along2, and t1, -t2 and b, divided
+// by `length`.
 typedef struct FN(edge_lines) {
   vec along1, along2, t1, t2, b;
 } FN(edge_lines);
@@ -113,8 +113,8 @@ static FN(edge_lines) FN(edge_lines_of)(vec p0, vec p1, vec q0, vec q1, real len
   return r;
 }
 
-// Finds, of edges p and q with two ends each, the witness points e1 and e2 and the interior
-// indicator.
+// Finds the witness points e1 and e2 and the interior indicator of edges p and q, given by two ends
+// each.
 static void FN(edge_witness)(vec p0, vec p1, vec q0, vec q1, GLOBAL const coefficients *c, vec *e1,
                              vec *e2, num *con)
 {
@@ -126,20 +126,20 @@ static void FN(edge_witness)(vec p0, vec p1, vec q0, vec q1, GLOBAL const coeffi
   *e2 = FN(mad3)(l.along2, a2, q0);
 }
 
-// What one edge pair gives: everything but the soft nearest neighbour and the gate weights.
+// The results of one edge pair, without the soft nearest neighbour and the gate weights.
 typedef struct FN(edge_contact) {
   num dbar, d1, d2; // unsigned and signed distances
   vec n1, n2;       // normals of body 1's and of body 2's point
   num a1, a2;       // activities without the neighbour's softmax
 } FN(edge_contact);
 
-// The distances that a pair's activities are made of: each body's own at its point, phi1(e1) and
+// The distances that determine a pair's activities: each body's own at its point, phi1(e1) and
 // phi2(e2), and the opposing ones, phi2(e1) and phi1(e2).
 typedef struct FN(pair_depths) {
   num own1, own2, opposing1, opposing2;
 } FN(pair_depths);
 
-// Returns what one pair gives, docs/dev/spec.md, 6.3 and 6.4. e1 and e2 are the traced witness
+// Returns the results of one pair (docs/dev/spec.md, 6.3 and 6.4). e1 and e2 are the traced witness
 // points, m1 = n1(e1) and m2 = n2(e2), all in one frame.
 static FN(edge_contact) FN(edge_pair)(vec e1, vec e2, num con, vec m1, vec m2,
                                       const FN(pair_depths) *at, GLOBAL const coefficients *c)
@@ -174,8 +174,8 @@ typedef struct FN(quadratic_bar) {
   num q11, q12, q22, c1, c2, u1, u2;
 } FN(quadratic_bar);
 
-// Goes back through the identities of edge_quadratic, not through Q lambda = u_bar: lambda grows
-// with 1 / ridge on parallel edges, where the shares of c and Q in t and b would cancel.
+// Goes back through the identities of edge_quadratic, not through Q lambda = u_bar. lambda grows
+// with 1 / ridge on parallel edges, where the contributions of c and Q to t and b would cancel.
 static void FN(edge_quadratic_adjoint)(const FN(edge_lines) *l, const FN(quadratic) *r, real ridge,
                                        const FN(quadratic_bar) *bar, vec *t1_bar, vec *t2_bar,
                                        vec *b_bar)
@@ -189,7 +189,7 @@ static void FN(edge_quadratic_adjoint)(const FN(edge_lines) *l, const FN(quadrat
   const num t22 = n_add(bar->q22, n_smad(det, ridge, n_scale(by1, R(0.5))));
   const num t12 = n_smad(n_add(by1, by2), R(-0.5), bar->q12);
   const num b1 = n_sub(bar->c1, by1), b2 = n_sub(bar->c2, by2);
-  // t1 x t2 stands in det, in (t2 x b) . (t1 x t2) and in (b x t1) . (t1 x t2).
+  // t1 x t2 occurs in det, in (t2 x b) . (t1 x t2) and in (b x t1) . (t1 x t2).
   const vec tops = FN(mad3)(FN(cross3)(t2, b), top1, FN(scale3)(FN(cross3)(b, t1), top2));
   const vec across = FN(mad3)(r->across, n_scale(det, R(2.0)), tops);
   const vec turned = FN(cross3)(r->across, b);
@@ -227,9 +227,9 @@ static FN(sides) FN(sides_of)(const FN(quadratic) *r, GLOBAL const coefficients 
   return s;
 }
 
-// Finds the cotangents of the costs. Values, which are what a side alone would make of the result,
-// flow between each two sides, so that nothing is left to cancel where one of them has all the
-// weight.
+// Finds the cotangents of the costs. The value of a side is the result of that side without the
+// others. Differences of values flow between each two sides, so that nothing needs to cancel if one
+// side has all the weight.
 static void FN(side_costs_adjoint)(const FN(sides) *s, num best1, num best2,
                                    GLOBAL const coefficients *c, num cost[4])
 {
@@ -252,7 +252,8 @@ static void FN(side_costs_adjoint)(const FN(sides) *s, num best1, num best2,
 }
 
 // Goes back through one side: its cost (q/2 x + slope) x, where x = clip(root) and root = -slope /
-// q. `free` is x's cotangent besides the cost's. Adds to q's cotangent, and returns the slope's.
+// q. `free` is x's cotangent without the cost's contribution. Adds to q's cotangent, and returns
+// the slope's.
 static num FN(side_adjoint)(const FN(sides) *s, const int side, num q, num cost, num free,
                             num *q_bar)
 {
@@ -263,7 +264,7 @@ static num FN(side_adjoint)(const FN(sides) *s, const int side, num q, num cost,
   return n_sub(by_x, by_root);
 }
 
-// Sets all of `bar` but u's, given the cotangents best1 and best2 of the soft best of the sides.
+// Sets all of `bar` except u's, given the cotangents best1 and best2 of the soft best of the sides.
 static void FN(sides_adjoint)(const FN(quadratic) *r, const FN(sides) *s, num best1, num best2,
                               GLOBAL const coefficients *c, FN(quadratic_bar) *bar)
 {
@@ -280,8 +281,8 @@ static void FN(sides_adjoint)(const FN(quadratic) *r, const FN(sides) *s, num be
   bar->c2 = n_add(cost[2], n_add(slope0, slope1));
 }
 
-// Goes from the cotangents of a1, a2 and con to those of the quadratic, which it returns; a1 and a2
-// themselves are found again.
+// Takes the cotangents of a1, a2 and con to those of the quadratic, which it returns. It recomputes
+// a1 and a2.
 static FN(quadratic_bar)
   FN(unit_square_adjoint)(const FN(quadratic) *r, GLOBAL const coefficients *c, num a1_bar,
                           num a2_bar, num con_bar, num *a1, num *a2)
@@ -303,7 +304,7 @@ static FN(quadratic_bar)
   return bar;
 }
 
-// Goes from the cotangents of edge_witness's results to those of p0, p1, q0 and q1.
+// Takes the cotangents of edge_witness's results to those of p0, p1, q0 and q1.
 static void FN(edge_witness_adjoint)(vec p0, vec p1, vec q0, vec q1, GLOBAL const coefficients *c,
                                      vec e1_bar, vec e2_bar, num con_bar, vec bar[4])
 {
@@ -330,8 +331,8 @@ typedef struct FN(edge_pair_bar) {
   FN(pair_depths) at;
 } FN(edge_pair_bar);
 
-// What scales an activity by depths, [opposing <= margin] and, where `inside` is set, [own <= 0],
-// and its derivatives.
+// The factor of an activity from depths, [opposing <= margin] and, if `inside` is set, [own <= 0],
+// with its derivatives.
 typedef struct FN(depth) {
   num value, opposing, own;
 } FN(depth);
@@ -370,8 +371,8 @@ static num FN(activity_adjoint)(num con, num dot, const FN(depth) *depth1, const
   return n_scale(n_mul(n_mul(by_shared, con), clash_slope), -c->clash_inv);
 }
 
-// Goes from `bar`, the cotangents of edge_pair's results, to those of its arguments. With `active`
-// 0 those of the activities are known to be zero.
+// Takes `bar`, the cotangents of edge_pair's results, to those of its arguments. If `active` is 0,
+// those of the activities are known to be zero.
 static FN(edge_pair_bar)
   FN(edge_pair_adjoint)(vec e1, vec e2, num con, vec m1, vec m2, const FN(pair_depths) *at,
                         GLOBAL const coefficients *c, const FN(edge_contact) *bar, const int active)

@@ -1,4 +1,5 @@
-// What an edge pair's contacts count apart from their depth: docs/dev/spec.md, 6.6.
+// The weight of an edge pair's contacts, which does not depend on their depth (docs/dev/spec.md,
+// 6.6).
 
 // Returns relu(x) = tau softplus(x / tau), and its derivative in *slope.
 static num FN(soft_relu_and_slope)(num x, real tau, real tau_inv, num *slope)
@@ -24,8 +25,9 @@ static num FN(weight_step_and_slope)(num x, num *slope)
   return n_mul(n_mul(yy, y), n_shift(n_mul(y, n_shift(n_scale(y, R(6.0)), R(-15.0))), R(10.0)));
 }
 
-// Returns how much an edge whose share among its neighbours is x counts, x (1 + k) / (x + k) with k
-// = 1/4: 1 alone, and still 5/8 where four share, for all of these see the same crossing.
+// Returns the weight of an edge whose share among its neighbours is x: x (1 + k) / (x + k) with k =
+// 1/4. It is 1 for a single edge, and still 5/8 if four edges share, because all of them represent
+// the same crossing.
 static num FN(among_and_slope)(num x, num *slope)
 {
   const num inv = n_rcp(n_shift(x, R(0.25)));
@@ -33,11 +35,11 @@ static num FN(among_and_slope)(num x, num *slope)
   return n_scale(n_mul(x, inv), R(1.25));
 }
 
-// Whether an edge whose point lies at the other body's distance phi is believed to have a contact
-// at the signed distance d, and the derivatives of that:
+// The degree to which an edge at the other body's distance phi supports a contact at the signed
+// distance d, and its derivatives:
 //   sigmoid((penetration - phi + relu(own) + d/2 + 3/4 relu(d)) / (penetration / 2)).
-// own is what the other body's field has at its own edge, by which its rounded edges are off. The
-// derivative by phi is minus that by the exponent.
+// own is the other body's field at its own edge, the error of its rounded edges. The derivative by
+// phi is minus that by the exponent.
 typedef struct FN(belief) {
   num value, phi, own, d;
 } FN(belief);
@@ -59,7 +61,7 @@ static FN(belief) FN(belief_in)(num phi, num own, num d, GLOBAL const coefficien
   return r;
 }
 
-// Both beliefs in a claim d: that of body 1's edge in body 2, and the other way round.
+// The support of both edges for a claim d: that of body 1's edge in body 2, and vice versa.
 typedef struct FN(beliefs) {
   FN(belief) edge1, edge2;
 } FN(beliefs);
@@ -72,8 +74,8 @@ static FN(beliefs) FN(beliefs_in)(const FN(pair_depths) *at, num d, GLOBAL const
   return r;
 }
 
-// Finds the weights of both contacts of a pair without gates and neighbours: con, clash and both
-// beliefs.
+// Finds the weights of both contacts of a pair without gates and neighbours: con, clash and the
+// support of both edges.
 static void FN(edge_weights)(num con, num dot, const FN(pair_depths) *at, num d1, num d2,
                              GLOBAL const coefficients *c, num *w1, num *w2)
 {
@@ -89,8 +91,8 @@ typedef struct FN(edge_weights_bar) {
   FN(pair_depths) at;
 } FN(edge_weights_bar);
 
-// Goes back through one contact's beliefs, whose product has the cotangent `by`: adds to those of
-// the distances, and returns that of d.
+// Goes back through one contact's beliefs, whose product has the cotangent `by`. Adds to the
+// cotangents of the distances, and returns that of d.
 static num FN(beliefs_adjoint)(const FN(beliefs) *b, num by, FN(pair_depths) *at)
 {
   const num by1 = n_mul(by, b->edge2.value), by2 = n_mul(by, b->edge1.value);

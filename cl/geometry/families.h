@@ -1,5 +1,5 @@
-// The families of primitives that a field is made of, in the order in which they are walked and
-// packed: the one list, of kernels and host. docs/dev/extending.md says what a new line needs.
+// The families of primitives of a field, in their order of evaluation and packing. The kernels and
+// the host share this list. docs/dev/extending.md describes the requirements of a new line.
 #ifndef GEOMETRY_FAMILIES_H
 #define GEOMETRY_FAMILIES_H
 

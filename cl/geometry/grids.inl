@@ -1,14 +1,14 @@
 // The grids of one operation, and bounds of their distances.
 //
-// Where clipping moved a point, distances phi_c at clipped points are positive, at least the rim's
-// least, and phi^2 >= phi_c^2 + 2 m phi_c d + d^2 with d how far it was moved and m how fast the
-// spline rises outwards there at least (GRID_OUTWARD). Clipping brings two points no farther apart
-// than they were, nor what it moves them by.
+// If clipping moved a point, distances phi_c at clipped points are positive, at least the rim's
+// least, and phi^2 >= phi_c^2 + 2 m phi_c d + d^2. d is the length of the move, and m the least
+// outward slope of the spline there (GRID_OUTWARD). Clipping increases neither the distance between
+// two points nor that between their moves.
 
-// Returns a number that is not more than the distance where clipping moved the point by at least d,
-// from a place where it is within low to high. Where m < 0, which a true distance never has, its
-// angle with d is not known either: then phi^2 >= phi_c^2 - 2 k phi_c d + d^2 with k = -m, whose
-// least is either at `high` or at phi_c = k d.
+// Returns a lower bound of the distance if clipping moved the point by at least d, from a place
+// with a value within low to high. If m < 0, which a true distance never has, the angle with d is
+// also unknown: then phi^2 >= phi_c^2 - 2 k phi_c d + d^2 with k = -m, whose least is either at
+// `high` or at phi_c = k d.
 #if !NUM_DUAL
 static lane FN(grid_rise)(GLOBAL const real *s, lane low, lane high, lane d)
 {
@@ -30,8 +30,8 @@ static lane FN(grid_moved)(const FN(grid_place) *p)
   return lane_sqrt(FN(dot3)(p->moved, p->moved));
 }
 
-// Returns a number that is not more than the grid's distance at a point, without looking at its
-// coefficients; 0 inside.
+// Returns a lower bound of the grid's distance at a point without reading its coefficients, or 0
+// inside.
 static lane FN(grid_beyond)(GLOBAL const real *s, const FN(grid_place) *p)
 {
   const lane least = lane_lit(s[GRID_RIM_LEAST]), most = lane_lit(s[GRID_RIM_MOST]);
@@ -40,7 +40,7 @@ static lane FN(grid_beyond)(GLOBAL const real *s, const FN(grid_place) *p)
 }
 #endif
 
-// Says whether the grid lies beyond what counts at all points: beyond `reach` and the nearest
+// Returns whether the grid does not count at any point: it is beyond `reach` and the nearest
 // primitive so far, by more than rounding.
 static int FN(grid_counts_not)(GLOBAL const real *s, const FN(blend) *b,
                                GLOBAL const coefficients *c, vec x, real reach)
@@ -51,8 +51,7 @@ static int FN(grid_counts_not)(GLOBAL const real *s, const FN(blend) *b,
   return lane_all(grid_beyond_r(s, &p) > limit);
 }
 
-// Adds the grids; ranges has for each of them where its record begins and how many levels of
-// corrections it has.
+// Adds the grids. ranges has the start of each grid's record and its number of correction levels.
 static void FN(grids_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
                           GLOBAL const real *numbers, GLOBAL const coefficients *c, vec x,
                           const int want, real reach)
@@ -91,7 +90,7 @@ static grid_nearby grid_around(GLOBAL const real *s, vec u)
   return n;
 }
 
-// The spline falls by no more than its slope times the radius on its way to where it is 0.
+// The spline falls by at most its slope times the radius on the way to its zero.
 static lane FN(grid_bound)(GLOBAL const real *s, vec x, lane radius)
 {
   const FN(grid_place) p = FN(grid_place_at)(s, x);
@@ -119,9 +118,9 @@ static lane FN(grids_bound)(int count, GLOBAL const int *ranges, GLOBAL const re
   return least;
 }
 
-// Between two points the spline changes by no more than its slope times how far apart they are
-// clipped to; what clipping moves them by, and where it moves them to, change in the same
-// directions, so that squares add up.
+// Between two points the spline changes by at most its slope times the distance of the clipped
+// points. The move by clipping and the clipped point change in the same directions, so squares add
+// up.
 static void FN(grids_march)(FN(marching) *m, int count, GLOBAL const int *ranges,
                             GLOBAL const real *numbers, GLOBAL const coefficients *c, vec x)
 {

@@ -1,14 +1,14 @@
-// A height field: the ground below z = h(x, y), docs/dev/spec.md, section 4. h is a bicubic
+// A height field: the ground below z = h(x, y) (docs/dev/spec.md, section 4). h is a bicubic
 // B-spline through heights at nodes, C2 everywhere. Beyond the outermost cells its coefficients
-// repeat, so that it becomes flat there, and no point needs another text.
+// repeat, so that it becomes flat there, and no point needs separate code.
 //
 //   top = (z - h) / sqrt(1 + |grad h|^2),  phi = LSE_plane(top, four walls, base)
 //
-// The raw normal of the top is (-grad h, 1) / sqrt(1 + |grad h|^2), the ground's own below the
-// point, which needs no second derivatives and is C1; the gradient is that of `top`, and equals it
-// on the surface.
+// The raw normal of the top is (-grad h, 1) / sqrt(1 + |grad h|^2), the normal of the ground below
+// the point. It needs no second derivatives and is C1. The gradient is that of `top`, and equals
+// the raw normal on the surface.
 
-// Height and derivatives, of which those hold that are of the order asked for or less [m].
+// Height and derivatives [m]. Only members up to the requested order are set.
 typedef struct FN(height_jet) {
   num h, x, y, xx, xy, yy, xxx, xxy, xyy, yyy;
 } FN(height_jet);
@@ -16,11 +16,11 @@ typedef struct FN(height_jet) {
 #if !NUM_DUAL
 typedef struct height_sum {
   height_jet_r jet;
-  lane xxxy, xxyy, xyyy; // those of the fourth order that are not 0 within a cell
+  lane xxxy, xxyy, xyyy; // the fourth derivatives that are not 0 within a cell
   ilane out_x, out_y;    // where the height is flat along an axis
 } height_sum;
 
-// Returns a coordinate in cells, from the first height's node on, within the cells that there are.
+// Returns a coordinate in cells, relative to the first height's node, within the existing cells.
 static lane height_cells(lane x, real end, real cells, real nodes)
 {
   const lane u = (x + end) * cells;
@@ -28,7 +28,7 @@ static lane height_cells(lane x, real end, real cells, real nodes)
   return lane_max(lane_min(u, most), lane_lit(-(real)HEIGHT_FLAT));
 }
 
-// Returns the spline, up to derivatives of an order of at most 4. The sum over 4 x 4 coefficients
+// Returns the spline, with derivatives up to an order of at most 4. The sum over 4 x 4 coefficients
 // is that of a grid's plane, whose y and z are y and x here.
 static height_sum height_spline(GLOBAL const real *s, lane x, lane y, int order)
 {
@@ -69,7 +69,7 @@ static FN(height_jet) FN(height_jet_at)(GLOBAL const real *s, vec x, int order)
 }
 #else
 
-// Returns v as a dual, which changes by the slopes x and y along the tangents of dx and dy, whose
+// Returns v as a dual that changes by the slopes x and y along the tangents of dx and dy, whose
 // values are 0.
 static num FN(height_moves)(lane v, num dx, num dy, lane x, lane y)
 {
@@ -104,11 +104,11 @@ static FN(height_jet) FN(height_jet_at)(GLOBAL const real *s, vec x, int order)
 
 // ---- the top ----
 
-// The ground below a point, and what its derivatives make.
+// The ground below a point, and quantities from its derivatives.
 typedef struct FN(height_ground) {
   FN(height_jet) jet;
   num w;              // the normal's z
-  num turn_x, turn_y; // second derivatives times the slope, where these are asked for
+  num turn_x, turn_y; // second derivatives times the slope, if requested
 } FN(height_ground);
 
 static FN(height_ground) FN(height_ground_at)(GLOBAL const real *s, vec x, int order)
@@ -135,7 +135,7 @@ static vec FN(height_gradient)(const FN(height_ground) *f, num phi, vec normal)
   return FN(make)(n_mad(pull, f->turn_x, normal.x), n_mad(pull, f->turn_y, normal.y), normal.z);
 }
 
-// Returns the derivative of the normal, whose z column is 0.
+// Returns the derivative of the normal. Its z column is 0.
 static FN(mat3) FN(height_bend)(const FN(height_ground) *f)
 {
   const num w3 = n_mul(n_mul(f->w, f->w), f->w), zero = n_lit(R(0.0)), down = n_neg(f->w);
@@ -187,7 +187,7 @@ static FN(height_walls) FN(height_walls_at)(GLOBAL const real *s, vec x)
   return w;
 }
 
-// Returns the larger one; b where a is NaN.
+// Returns the larger number, or b if a is NaN.
 static num FN(height_larger)(num a, num b)
 {
   return n_select(n_value(a) > n_value(b), a, b);
@@ -215,8 +215,8 @@ static vec FN(height_axis)(real x, real y, real z)
   return FN(make)(n_lit(x), n_lit(y), n_lit(z));
 }
 
-// Finds the derivative of g; e are the walls' weights and `top` the ground's before they are
-// divided by their sum, n and gradient the ground's.
+// Finds the derivative of g. e are the walls' weights and `top` the ground's, before the division
+// by their sum; n and gradient are the ground's.
 static void FN(height_field_bend)(const FN(height_ground) *f, num top, vec n, vec gradient,
                                   const FN(height_walls) *e, num sum_inv,
                                   GLOBAL const coefficients *c, FN(surface) *out)
@@ -244,7 +244,7 @@ static void FN(height_field_bend)(const FN(height_ground) *f, num top, vec n, ve
   out->bend.z = FN(scale3)(m.z, scale);
 }
 
-// Finds the second derivatives of the distance, whose arguments are those of height_field_bend.
+// Finds the second derivatives of the distance, with the arguments of height_field_bend.
 static void FN(height_field_curve)(const FN(height_ground) *f, num distance, num top, vec gradient,
                                    const FN(height_walls) *e, num sum_inv,
                                    GLOBAL const coefficients *c, FN(surface) *out)

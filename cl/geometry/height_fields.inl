@@ -1,11 +1,11 @@
 // The height fields of one operation, and bounds of their distances.
 
 #if !NUM_DUAL
-// Returns the largest sqrt(1 + |slope|^2) of the ground that is within a radius of (x, y). Each
-// lane looks at the level of the map at which its range meets two blocks a side, at most.
+// Returns the largest sqrt(1 + |slope|^2) of the ground within a radius of (x, y). Each lane reads
+// the level of the map at which its range covers at most two blocks per side.
 static lane height_slant(GLOBAL const real *s, int levels, lane x, lane y, lane radius)
 {
-  const real flat = (real)HEIGHT_FLAT, beside = R(0.01); // cells: more than u is rounded by
+  const real flat = (real)HEIGHT_FLAT, beside = R(0.01); // cells: more than the rounding of u
   const int nodes_x = (int)s[HEIGHT_NODES], nodes_y = (int)s[HEIGHT_NODES + 1];
   const lane u = height_cells(x, s[0], s[HEIGHT_CELLS], s[HEIGHT_NODES]) + flat;
   const lane v = height_cells(y, s[1], s[HEIGHT_CELLS + 1], s[HEIGHT_NODES + 1]) + flat;
@@ -38,7 +38,7 @@ static lane height_slant(GLOBAL const real *s, int levels, lane x, lane y, lane 
   return most;
 }
 
-// Returns a number that is not more than the distance, without looking at the heights.
+// Returns a lower bound of the distance, without reading the heights.
 static lane height_beyond(GLOBAL const real *s, vec3_r x)
 {
   const height_walls_r walls = height_walls_at_r(s, x);
@@ -48,7 +48,7 @@ static lane height_beyond(GLOBAL const real *s, vec3_r x)
 }
 #endif
 
-// Says whether the height field lies beyond what counts at all points: beyond `reach` and the
+// Returns whether the height field does not count at any point: it is beyond `reach` and the
 // nearest primitive so far, by more than rounding.
 static int FN(height_counts_not)(GLOBAL const real *s, const FN(blend) *b,
                                  GLOBAL const coefficients *c, vec x, real reach)
@@ -58,8 +58,7 @@ static int FN(height_counts_not)(GLOBAL const real *s, const FN(blend) *b,
   return lane_all(height_beyond(s, at) > limit);
 }
 
-// Adds the height fields; ranges has for each of them where its record begins and how many levels
-// its map has.
+// Adds the height fields. ranges has the start of each record and the number of levels of its map.
 static void FN(height_fields_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
                                   GLOBAL const real *numbers, GLOBAL const coefficients *c, vec x,
                                   const int want, real reach)
@@ -75,8 +74,8 @@ static void FN(height_fields_add)(FN(blend) *b, int count, GLOBAL const int *ran
 }
 
 #if !NUM_DUAL
-// A soft maximum is not less than any of its terms. Within the radius z - h falls by no more than
-// sqrt(1 + |slope|^2) times it, and is divided by no more than that.
+// A soft maximum is at least any of its terms. Within the radius z - h falls by at most sqrt(1 +
+// |slope|^2) times the radius, and its divisor is at most that root.
 static lane FN(height_bound)(GLOBAL const real *s, int levels, vec x, lane radius)
 {
   const FN(height_walls) walls = FN(height_walls_at)(s, x);
@@ -96,8 +95,8 @@ static lane FN(height_fields_bound)(int count, GLOBAL const int *ranges, GLOBAL 
   return least;
 }
 
-// A ray goes as far as the ground below cannot come up to it, by the slope of all of it or by that
-// of what is within HEIGHT_NEAR, or as far as a wall or the base is away.
+// A ray advances as far as the ground below cannot reach it, by the slope of all of the ground or
+// by that of the part within HEIGHT_NEAR, or as far as the distance of a wall or the base.
 static void FN(height_fields_march)(FN(marching) *m, int count, GLOBAL const int *ranges,
                                     GLOBAL const real *numbers, GLOBAL const coefficients *c, vec x)
 {

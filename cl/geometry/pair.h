@@ -1,4 +1,4 @@
-// What is constant for a pair on a device, as kernels read it: sizes that follow from both meshes,
+// The constant data of a pair on a device, as kernels read it: sizes that follow from both meshes,
 // from the smoothing and from the device's lanes. All members are ints, so that host and device
 // agree on the layout.
 #ifndef GEOMETRY_PAIR_H
@@ -6,43 +6,43 @@
 
 // The vertices or the edges of one body.
 typedef struct pair_elements {
-  int count, padded; // how many the mesh has; rounded up to whole blocks of lanes
-  int kept, slots;   // how many have contacts; likewise rounded up
-  int plane;         // numbers of a plane of the kept ones: slots, or padded where all are kept
-  int selected;      // 1 where a selection ranks all and keeps some
-  int weighted;      // 1 where the selection is by gates, which weigh them
-  int contact;       // the slot of their first contact; of edges, with the point on this body
-  int arcs;          // 1 where an edge is an arc, 2 where one is a circle's
-  int of_distance;   // of edges: 1 where the other body's field is nowhere more than the distance
-  int held;          // of vertices: the first so many may have contacts, the others are ends of
-                     // edges
-  int radii;         // 1 where a vertex has a radius
-  int moving;        // 1 where each pose has the mesh's in a row of its own, with tangents
-                     // (kernels/shape/moves.cl)
+  int count, padded; // the number in the mesh; the same rounded up to whole blocks of lanes
+  int kept, slots;   // the number with contacts; the same rounded up
+  int plane;         // size of a plane of the retained ones: slots, or padded if all are retained
+  int selected;      // 1 if a selection ranks all and retains some
+  int weighted;      // 1 if the selection uses gates, which weight the elements
+  int contact; // the slot of their first contact; for edges, the first with the point on this body
+  int arcs;    // 1 if an edge is an arc, 2 if one is part of a circle
+  int of_distance; // for edges: 1 if the other body's field never exceeds the distance
+  // for vertices: only the first `held` may have contacts, the others are ends of edges
+  int held;
+  int radii; // 1 if a vertex has a radius
+  // 1 if each pose has its own row of the mesh, with tangents (kernels/shape/moves.cl)
+  int moving;
 } pair_elements;
 
-// Which elements are meant: those of body `side`, 0 or 1.
+// Indices of elements: those of body `side`, 0 or 1.
 #define VERTICES_OF(side) (side)
 #define EDGES_OF(side) (2 + (side))
 #define ELEMENT_KINDS 4
 
 typedef struct pair_sizes {
   int contacts;
-  int pairs, pair_slots;       // of kept edges; rounded up to whole blocks of lanes
-  int near_plane, near_stride; // where only active contacts are computed: numbers of a plane of
-                               // pairs, and of all that a pose has of them
-  int gated;                   // 1 where selections are by gates
-  int in_fields;               // 1 where edges make contacts with the other body's field, else in
-                               // pairs
-  int listed;                  // LISTED_*: what contacts can be of
-  int zones[2];                // of seams of either body, behind the head
+  int pairs, pair_slots; // of retained edges; rounded up to whole blocks of lanes
+  // if only active contacts are computed: numbers of a plane of pairs, and of all planes of a pose
+  int near_plane, near_stride;
+  int gated; // 1 if selections use gates
+  // 1 if edges have contacts with the other body's field, 0 if in pairs
+  int in_fields;
+  int listed;                  // LISTED_*: the kinds of possible contacts
+  int zones[2];                // of seams of either body, after the head
   int balls[2], ball_slots[2]; // around each body's sorted vertices; rounded up to blocks of lanes
   pair_elements elements[ELEMENT_KINDS];
 } pair_sizes;
 
 // Lists of edge contacts of one pose, with their values by place in the list. Pairs have one list
 // of pairs and two values of each, by the point on either body. Edges in fields have a list of
-// slots for each body, in which both of an edge follow each other.
+// slots for each body, in which both slots of an edge are adjacent.
 #define EDGE_LIST_PLANE(n, side) \
   ((n)->in_fields ? 2 * (n)->elements[EDGES_OF(side)].padded : (n)->near_plane)
 #define EDGE_LIST_AT(n, side) ((n)->in_fields && (side) ? 1 + EDGE_LIST_PLANE(n, 0) : 0)
@@ -51,13 +51,14 @@ typedef struct pair_sizes {
 #define EDGE_ENTRIES_AT(n, side) ((side) ? EDGE_LIST_PLANE(n, 0) : 0)
 #define EDGE_ENTRIES_STRIDE(n) (EDGE_LIST_PLANE(n, 0) + EDGE_LIST_PLANE(n, 1))
 
-// The reals of a pair beside the smoothing's, for near*.cl: which part of its length an edge's
-// points are at most from one of its ends; how far beyond the nearest blocks of each body's
-// vertices a selection looks; the largest radius of each body's vertices; and each body's middle,
-// for middle.cl: its place, how deep it lies in the body (0: there is none), below which depth the
-// other body's field is no distance, and 1 where the body's edges have no radii: capsules around
-// edges may reach out of the body at their ends. Off the other body its field counts MIDDLE_RISE
-// times, since that of a polyhedron is less than the distance there.
+// The reals of a pair in addition to the smoothing's, for near*.cl: the largest distance of an
+// edge's points from one of its ends, as a part of its length; the distance beyond the nearest
+// blocks of each body's vertices within which a selection is exact; and the largest radius of each
+// body's vertices. Then each body's middle, for middle.cl: its place; its depth in the body (0:
+// there is none); the depth below which the other body's field is no distance; and 1 if the body's
+// edges have no radii, because capsules around edges may extend beyond the body at their ends.
+// Outside of the other body its field counts MIDDLE_RISE times, because that of a polyhedron is
+// less than the distance there.
 #define PAIR_EDGE_PART 0
 #define PAIR_SCORED 1
 #define PAIR_ROUND 3

@@ -1,4 +1,4 @@
-// The geometry on plain lanes: every function with the suffix _r.
+// The geometry on plain lanes; every function has the suffix _r.
 #ifndef GEOMETRY_PLAIN_H
 #define GEOMETRY_PLAIN_H
 #define NUM_DUAL 0

@@ -1,18 +1,18 @@
-// An oriented point cloud: docs/dev/spec.md, section 4 (Beker et al., eq. 5). With r_i = x - p_i,
+// An oriented point cloud (docs/dev/spec.md, section 4; Beker et al., eq. 5). With r_i = x - p_i,
 // phi_i = n_i . r_i, u_i = -r_i / width_i^2 and w = softmax(-|r_i|^2 / (2 width_i^2)),
 //   phi = sum w_i phi_i, g = sum w_i [n_i + (phi_i - phi) u_i],
 // where g is the exact gradient.
 //
-// The points are gone through once. Sums are kept relative to the heaviest point so far: to its
-// exponent, and to its phi as the pivot c of sum w (phi_i - c) and sum w (phi_i - c) u_i, which
-// would cancel far from the cloud otherwise.
+// One pass visits all points. Sums are relative to the heaviest point so far: to its exponent, and
+// to its phi as the pivot c of sum w (phi_i - c) and sum w (phi_i - c) u_i. Without a pivot these
+// sums would cancel far from the cloud.
 //
 // Far from the cloud -|r_i|^2 rounds to the same number for all points. There the exponents are
-// taken relative to the widest point's at the centre of the cloud: with y from there to x, r from
-// there to p_i and k_i = 1 / (2 width_i^2) they are k_i (2 y - r) . r - (k_i - k) |y|^2, whose
-// first term is what tells the points apart.
+// relative to that of the widest point at the centre of the cloud. With y from the centre to x, r
+// from the centre to p_i and k_i = 1 / (2 width_i^2) they are k_i (2 y - r) . r - (k_i - k) |y|^2,
+// whose first term distinguishes the points.
 
-// A place among the points, relative to the cloud's centre, and whether it is far.
+// A place relative to the cloud's centre, and whether it is far.
 typedef struct FN(outlook) {
   vec y;
   num y2;
@@ -30,7 +30,7 @@ static FN(outlook) FN(cloud_outlook)(GLOBAL const real *cloud, vec x)
   return o;
 }
 
-// Returns the exponent of point p, where d leads from it to x.
+// Returns the exponent of point p, where d is the vector from p to x.
 static num FN(cloud_exponent)(GLOBAL const real *cloud, const FN(outlook) *o, GLOBAL const real *p,
                               vec d)
 {
@@ -55,7 +55,7 @@ static num FN(cloud_distance)(GLOBAL const real *p, vec d)
   return n_smad(d.x, p[3], n_smad(d.y, p[4], n_scale(d.z, p[5])));
 }
 
-// What the first pass leaves to the second. What is not wanted is left alone.
+// The results of the first pass for the second. Members that are not wanted are not set.
 typedef struct FN(cloud_means) {
   num top, sum;          // of the exponents, to the base 2; of the weights, relative to it
   num scale;             // of the weights
@@ -92,7 +92,7 @@ static void FN(cloud_bend)(GLOBAL const real *cloud, int count, const FN(outlook
   *out = h;
 }
 
-// Leaves in *m what the points' sums give beside the surface.
+// Computes the surface, and writes the points' sums to *m.
 static void FN(cloud_surface)(GLOBAL const real *cloud, int count, GLOBAL const coefficients *c,
                               vec x, const int want, FN(cloud_means) *m, FN(surface) *out)
 {
@@ -158,7 +158,7 @@ static void FN(pointcloud)(GLOBAL const real *cloud, int count, GLOBAL const coe
   FN(cloud_surface)(cloud, count, c, x, want, &m, out);
 }
 
-// Adds the clouds; ranges has for each of them where its record begins and how many points follow.
+// Adds the clouds. ranges has the start of each cloud's record and its number of points.
 static void FN(pointclouds_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
                                 GLOBAL const real *points, GLOBAL const coefficients *c, vec x,
                                 const int want, real reach)
@@ -172,7 +172,7 @@ static void FN(pointclouds_add)(FN(blend) *b, int count, GLOBAL const int *range
 }
 
 #if !NUM_DUAL
-// A cloud's distance has no such bound: it may be negative anywhere.
+// A cloud's distance has no such bound, because it may be negative anywhere.
 static lane FN(pointclouds_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *points,
                                   vec x, lane radius)
 {

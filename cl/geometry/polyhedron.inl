@@ -7,8 +7,8 @@ static num FN(plane_distance)(GLOBAL const real *p, vec x)
   return n_smad(x.x, p[0], n_smad(x.y, p[1], n_smad(x.z, p[2], n_lit(-p[3]))));
 }
 
-// Finds the derivative of g in a second pass, so that no difference of larger sums is taken; top
-// and sum_inv are those of the first pass.
+// Finds the derivative of g in a second pass, which avoids differences of larger sums. top and
+// sum_inv are those of the first pass.
 static void FN(polyhedron_bend)(GLOBAL const real *planes, int count, GLOBAL const coefficients *c,
                                 vec x, num top, num sum_inv, FN(surface) *out)
 {
@@ -64,7 +64,7 @@ static void FN(polyhedron)(GLOBAL const real *planes, int count, GLOBAL const co
   out->phi = n_smad(n_log2(sum), c->plane_ln2, top);
 }
 
-// Adds the polyhedra; ranges has for each of them where its planes begin and how many there are.
+// Adds the polyhedra. ranges has the start of each polyhedron's planes and their number.
 static void FN(polyhedra_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
                               GLOBAL const real *planes, GLOBAL const coefficients *c, vec x,
                               const int want, real reach)
@@ -78,7 +78,7 @@ static void FN(polyhedra_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
 }
 
 #if !NUM_DUAL
-// A bound is the largest term, which a soft maximum is not less than.
+// The bound is the largest term, because a soft maximum is at least that.
 static lane FN(polyhedra_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *planes,
                                 vec x, lane radius)
 {

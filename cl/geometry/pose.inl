@@ -1,15 +1,15 @@
-// Poses (docs/dev/spec.md, section 3): from twists, by the exponential map of SE(3), and from
-// positions with quaternions to a frame of twelve numbers.
+// Poses (docs/dev/spec.md, section 3): conversion of twists, by the exponential map of SE(3), and
+// of positions with quaternions to a frame of twelve numbers.
 //
-// This text is included on `wide` scalars too, as a frame's rounding moves every contact of its
-// pose.
+// This file is also included for `wide` scalars, because a frame's rounding moves every contact of
+// its pose.
 
 typedef struct FN(frame) {
   num m[9]; // rotation, row by row
   vec t;    // translation
 } FN(frame);
 
-// Far outside any real pose these limits keep squares and products finite.
+// These limits are far outside any real pose. They keep squares and products finite.
 #if REAL_DOUBLE
 #define ROTATION_LIMIT 1e150
 #define TRANSLATION_LIMIT 1e307
@@ -20,7 +20,7 @@ typedef struct FN(frame) {
 #define SEPARATION_LIMIT 1e12f
 #endif
 
-// The limit of translations whose products an adjoint adds up.
+// The limit of translations in the products that an adjoint sums.
 #if REAL_DOUBLE
 #define REACH_LIMIT 1e120
 #elif WIDE
@@ -29,7 +29,7 @@ typedef struct FN(frame) {
 #define REACH_LIMIT 1e15f
 #endif
 
-// The value stops at the limit, its derivative does not: adjoints pass through it likewise.
+// Limits the value but not its derivative; adjoints pass through a limit in the same way.
 static num FN(limit)(num x, real most)
 {
   const num low = n_select(n_value(x) < n_plain(-most), n_lit(-most), x);
@@ -43,7 +43,8 @@ static vec FN(limit3)(vec v, real most)
 }
 
 // Writes a = sin t / t, b = (1 - cos t) / t^2, c = (t - sin t) / t^3 and cos t as functions of t^2:
-// by Taylor series of eight terms below t = 1/2, where the closed forms cancel, and by those above.
+// by Taylor series of eight terms below t = 1/2, where the closed forms cancel, and by the closed
+// forms above.
 static void FN(exp_coefficients)(num t2, num *a, num *b, num *c, num *cosine)
 {
   const n_mask small = n_value(t2) < n_plain(R(0.25));
@@ -92,7 +93,7 @@ static FN(frame) FN(exp_se3)(vec rho, vec omega)
   num a, b, c, cosine;
   FN(exp_coefficients)(FN(dot3)(w, w), &a, &b, &c, &cosine);
   FN(frame) f;
-  // R = I + a W + b W^2 = cos t I + a W + b w w': exact to rounding at quarter turns too.
+  // R = I + a W + b W^2 = cos t I + a W + b w w': also exact to rounding at quarter turns.
   f.m[0] = n_mad(b, n_mul(w.x, w.x), cosine);
   f.m[4] = n_mad(b, n_mul(w.y, w.y), cosine);
   f.m[8] = n_mad(b, n_mul(w.z, w.z), cosine);
@@ -117,7 +118,7 @@ static FN(frame) FN(exp_se3)(vec rho, vec omega)
 
 // ---- adjoints ----
 // A frame's cotangent is a wrench in the body's own frame: T exp(u, theta) changes t by R u and R
-// by R hat(theta), and what is differentiated by force . u + moment . theta.
+// by R hat(theta), and the differentiated value by force . u + moment . theta.
 
 // Writes twice the derivatives of b and c by t^2, for t < 1/2: series of eight terms.
 static void FN(exp_slopes)(num t2, num *b_slope, num *c_slope)
@@ -140,8 +141,8 @@ static void FN(exp_slopes)(num t2, num *b_slope, num *c_slope)
   *c_slope = sc;
 }
 
-// A turn by omega = axis k, where k = |omega|, but 1 for small ones. With powers of k in the
-// coefficients none of them leaves the range, however long omega is.
+// A rotation by omega = axis k, where k = |omega|, or 1 for small rotations. The coefficients
+// include powers of k, so that none of them overflows, however long omega is.
 typedef struct FN(turn) {
   vec axis;
   num ak, b, bk, bkk, ck, ckk; // a, b and c times powers of k
@@ -177,8 +178,8 @@ static vec FN(turn_mean)(const FN(turn) *r, vec v)
   return FN(add3)(v, FN(mad3)(across, r->bk, FN(scale3)(FN(cross3)(r->axis, across), r->ckk)));
 }
 
-// Goes from a wrench in the body's own frame to the cotangents of rho and omega. rho's is J' R
-// force. omega's is J moment and, with t_bar = R force, the gradient of
+// Takes a wrench in the body's own frame to the cotangents of rho and omega. rho's is J' R force.
+// omega's is J moment and, with t_bar = R force, the gradient of
 //   t_bar . J(omega) rho = t_bar . rho + b first(omega) + c second(omega),
 // where first = omega . (rho x t_bar) and second = (omega . rho)(omega . t_bar) - |omega|^2 rho .
 // t_bar.
@@ -209,8 +210,8 @@ static num FN(larger)(num a, num b)
   return n_select(n_value(a) > n_value(b), a, b);
 }
 
-// Returns the size of the largest component of a quaternion, which is a constant to derivatives:
-// squares of very long or short components leave the range, those of ratios do not.
+// Returns the size of the largest component of a quaternion, a constant for derivatives. Squares of
+// very long or short components would leave the range, those of ratios do not.
 static n_part FN(quaternion_size)(num qx, num qy, num qz, num qw)
 {
   const num xy = FN(larger)(n_abs(qx), n_abs(qy));
@@ -242,7 +243,7 @@ static FN(frame) FN(quaternion_frame)(vec position, num qx, num qy, num qz, num 
   return f;
 }
 
-// Goes from a wrench in the body's own frame to the cotangents of position, R force, and of the
+// Takes a wrench in the body's own frame to the cotangents of the position, R force, and of the
 // quaternion, 2 q (0, moment) / |q|^2, which is orthogonal to q.
 static void FN(quaternion_adjoint)(num qx, num qy, num qz, num qw, vec force, vec moment,
                                    vec *position_bar, num q_bar[4])
@@ -254,7 +255,7 @@ static void FN(quaternion_adjoint)(num qx, num qy, num qz, num qw, vec force, ve
   const vec across = FN(cross3)(v, force);
   *position_bar = FN(mad3)(FN(mad3)(across, w, FN(cross3)(v, across)), k, force);
   const vec turn = FN(scale3)(FN(mad3)(moment, w, FN(cross3)(v, moment)), k);
-  // Short quaternions have long gradients, which stay finite.
+  // Short quaternions have long gradients, which are limited to stay finite.
   q_bar[0] = FN(limit)(n_over(turn.x, most), REAL_MOST);
   q_bar[1] = FN(limit)(n_over(turn.y, most), REAL_MOST);
   q_bar[2] = FN(limit)(n_over(turn.z, most), REAL_MOST);
@@ -262,7 +263,7 @@ static void FN(quaternion_adjoint)(num qx, num qy, num qz, num qw, vec force, ve
 }
 
 // Returns the map from the frame `from` to the frame `to`: R_to' R_from, and R_to' (t_from - t_to),
-// where the gap is limited.
+// with a limited difference.
 static FN(frame) FN(relative_frame)(const FN(frame) *to, const FN(frame) *from)
 {
   FN(frame) f;
@@ -288,7 +289,7 @@ static FN(frame) FN(pose_frame)(const num x[7], int width)
                     : FN(exp_se3)(head, FN(make)(x[3], x[4], x[5]));
 }
 
-// Goes from the wrench of moving the body in its own frame to the gradient by the pose's numbers.
+// Takes the wrench for motions of the body in its own frame to the gradient by the pose's numbers.
 static void FN(pose_adjoint)(const num x[7], int width, vec force, vec moment, num out[7])
 {
   vec head, tail;

@@ -1,19 +1,19 @@
-// Reductions of a manifold, one number a pose: the one table, which kernels, the library, the
-// command, Python and XLA read. docs/dev/extending.md says what a new line needs.
+// Reductions of a manifold, one number per pose. The kernels, the library, the command, Python and
+// XLA share this table. docs/dev/extending.md describes the requirements of a new line.
 //
-// REDUCTION(member, ID, word, file, over, bars, reads): the member of abut_reductions, by which
-// Python calls it, too; the end of ABUT_REDUCE_* and REDUCED_*; the command's word for it; the
-// array in files of contacts, "" where these leave it out; which contacts it is over; and of its
-// gradient, which outputs it gives cotangents of, and which of their values these need.
+// REDUCTION(member, ID, word, file, over, bars, reads): the member of abut_reductions, which is
+// also its name in Python; the suffix of ABUT_REDUCE_* and REDUCED_*; the command's word for it;
+// the array in files of contacts, or "" if these omit it; the contacts that it covers; and for its
+// gradient, the outputs that get cotangents, and the outputs whose values are needed.
 #ifndef GEOMETRY_REDUCTIONS_H
 #define GEOMETRY_REDUCTIONS_H
 
 #include "geometry/outputs.h"
 
-#define OVER_ALL 0      // all contacts, alike
-#define OVER_ACTIVE 1   // a sum that inactive contacts add nothing to: bounds may leave them out
+#define OVER_ALL 0      // all contacts equally
+#define OVER_ACTIVE 1   // a sum to which inactive contacts add nothing: bounds may exclude them
 #define OVER_VERTICES 2 // contacts of vertices
-#define OVER_WEIGHED 3  // all contacts by their weights, and the bodies' middles
+#define OVER_WEIGHED 3  // all contacts with their weights, and the bodies' middles
 
 // clang-format off
 // Those with a gradient, in the order of abut_reduction.

@@ -1,9 +1,9 @@
-// Seams between bodies that are fixed to one another (docs/dev/spec.md, section 11.8): which share
-// a contact has beside them. A zone is a box with soft sides around a seam, in the frame of a body;
-// ZONE_REALS of layout.h say where.
+// Seams between bodies that are fixed to one another (docs/dev/spec.md, section 11.8): the share of
+// a contact near a seam. A zone is a box with soft sides around a seam, in the frame of a body,
+// with the layout ZONE_REALS of layout.h.
 
-// Returns the share of a zone at x, and its gradient in *slope: 1 within the zone and 0 beyond it,
-// or the opposite.
+// Returns the share of a zone at x, and its gradient in *slope. The share is 1 within the zone and
+// 0 outside, or the opposite.
 static num FN(zone_share)(GLOBAL const real *zone, vec x, vec *slope)
 {
   num rise[6], rise_slope[6], share = n_lit(R(1.0));

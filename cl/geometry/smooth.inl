@@ -9,7 +9,7 @@ static num FN(sigmoid)(num x)
   return n_select(positive, r, n_mul(e, r));
 }
 
-// Returns the sigmoid, and in *slope its derivative e / (1 + e)^2, where e = exp(-|x|): there is no
+// Returns the sigmoid, and in *slope its derivative e / (1 + e)^2, where e = exp(-|x|). There is no
 // 1 - s that could cancel.
 static num FN(sigmoid_and_slope)(num x, num *slope)
 {
@@ -21,8 +21,7 @@ static num FN(sigmoid_and_slope)(num x, num *slope)
   return n_select(positive, r, er);
 }
 
-// Returns how far a distance is below the margin, in penetrations: the sigmoid of that is [phi <=
-// margin].
+// Returns the distance below the margin, in penetrations. Its sigmoid is [phi <= margin].
 static num FN(beneath)(num phi, GLOBAL const coefficients *c)
 {
   return n_shift(n_scale(phi, -c->penetration_inv), c->margin_share);
@@ -41,9 +40,8 @@ static num FN(soft_sign_and_slope)(num x, num *slope)
   return n_shift(n_scale(s, R(2.0)), R(-1.0));
 }
 
-// What the steps at 0 and at 1 are made of: e = exp(-|x| / tau), f = exp(-|x - 1| / tau) and 1 /
-// ((1 + e)(1 + f)). By these, derivatives are products whose factors cancel nowhere but where they
-// vanish.
+// The data of the steps at 0 and at 1: e = exp(-|x| / tau), f = exp(-|x - 1| / tau) and 1 / ((1 +
+// e)(1 + f)). With these, derivatives are products whose factors cancel only where they vanish.
 typedef struct FN(steps) {
   ilane right, above;    // x >= 0, x >= 1
   num e, f, ef, e1, inv; // e1 = 1 + e
@@ -63,15 +61,15 @@ static FN(steps) FN(steps_of)(num x, real tau_inv)
   return s;
 }
 
-// Returns one of three numbers, by where x lies.
+// Returns one of three numbers, depending on x.
 static num FN(by_step)(const FN(steps) *s, num below, num between, num above)
 {
   return n_select(s->above, above, n_select(s->right, between, below));
 }
 
 // Returns clip(x, 0, 1) = relu(x) - relu(x - 1), where relu(x) = tau softplus(x / tau), and its
-// derivative in *slope. The hard clip is taken out of the difference first: far from [0, 1] the two
-// terms would cancel.
+// derivative in *slope. The hard clip is taken out of the difference first, because far from [0, 1]
+// the two terms would cancel.
 static num FN(soft_clip_and_slope)(num x, real tau, real tau_inv, num *slope)
 {
   const FN(steps) s = FN(steps_of)(x, tau_inv);
@@ -93,7 +91,7 @@ static num FN(within_and_slope)(num x, real tau_inv, num *slope)
   return inside;
 }
 
-// What is not asked for costs nothing once these are inlined.
+// Unused results cost nothing once these functions are inlined.
 static num FN(soft_clip)(num x, real tau, real tau_inv)
 {
   num slope;
@@ -135,7 +133,7 @@ static vec FN(unit)(vec g, real tau)
   return FN(scale3)(g, n_rcp(length));
 }
 
-// The cotangent of g from the one of u = unit(g): (bar - u (u.bar)) / length.
+// The cotangent of g from the cotangent of u = unit(g): (bar - u (u.bar)) / length.
 static vec FN(unit_adjoint)(vec g, real tau, vec bar)
 {
   const num length_inv = n_rcp(n_sqrt(n_shift(FN(dot3)(g, g), tau)));

@@ -2,9 +2,9 @@
 #ifndef GEOMETRY_SPRING_H
 #define GEOMETRY_SPRING_H
 
-// The ints of a cloud's head: how many points it has, how many when padded to whole SPRING_PADs,
-// and how many tiles; then where its numbers begin: records, kernels (-1 where every point is a
-// Gaussian of the eps1 in its record), planes and tiles.
+// The ints of a cloud's head: the number of points, the number padded to whole SPRING_PADs, and the
+// number of tiles; then the offsets of its numbers: records, kernels (-1 if every point is a
+// Gaussian with the eps1 in its record), planes and tiles.
 #define SPRING_HEAD_INTS 8
 #define SPRING_COUNT 0
 #define SPRING_PADDED 1
@@ -13,19 +13,19 @@
 #define SPRING_KERNELS 4
 #define SPRING_PLANES 5
 #define SPRING_TILE_RECORDS 6
-#define SPRING_ORDER 7 // where each point's place in the caller's arrays is, among the ints
+#define SPRING_ORDER 7 // offset, among the ints, of each point's place in the caller's arrays
 
 #define SPRING_PAD 16
-#define SPRING_TILE 16 // points that are passed over together
+#define SPRING_TILE 16 // points that are skipped together
 
 // The numbers before a cloud's records: its centre (3), the square of the distance from its centre
-// beyond which a point is far (kernels/spring/cloud.cl), and the kernel (6) that exponents are
-// taken relative to there, that of the cloud's widest point.
+// beyond which a point is far (kernels/spring/cloud.cl), and the kernel (6) of the cloud's widest
+// point, to which exponents are relative there.
 #define SPRING_ABOUT 10
 #define SPRING_FAR2 3
 #define SPRING_REFERENCE 4
 // The numbers of a point: position (3), unit normal (3), the logarithm of its weight, and 1 / eps1.
-// The last two, and kernels, are times log2(e), as exponents are those of powers of two.
+// The last two, and kernels, are times log2(e), because exponents are those of powers of two.
 #define SPRING_RECORD 8
 #define SPRING_KERNEL 6      // the inverse of E: xx, xy, xz, yy, yz, zz
 #define SPRING_PLANE_COUNT 4 // planes x, y, z and natural logarithm of the weight
@@ -34,8 +34,9 @@
 
 #define SPRING_NEVER 1e30 // minus the logarithm of a padded point's weight
 
-// The frame of a pair: the pose of body 1 in body 2's frame, rotation (9) and shift (3), its
-// velocity and spin relative to body 2 in body 2's axes, and what else kernels need of the pair.
+// The frame of a pair: the pose of body 1 in body 2's frame, rotation (9) and translation (3), its
+// velocity and angular velocity relative to body 2 in body 2's axes, and the other data of the pair
+// for kernels.
 #define SPRING_FRAME 40
 #define SPRING_TURN 0
 #define SPRING_SHIFT 9
@@ -43,9 +44,9 @@
 #define SPRING_SPIN 15
 #define SPRING_PARAMETERS 18
 #define SPRING_WORLD 24  // body 2's rotation to the world (9)
-#define SPRING_SPIN_2 33 // each body's spin in the world, in its own axes
+#define SPRING_SPIN_2 33 // each body's angular velocity in the world, in its own axes
 #define SPRING_SPIN_1 36
-#define SPRING_POISON 39 // 0, or NaN: added to all that the pair gives
+#define SPRING_POISON 39 // 0, or NaN: added to all results of the pair
 
 #define SPRING_PARAMETER_COUNT 6
 #define SPRING_K 0
@@ -63,14 +64,15 @@
 // moment on body 2.
 #define SPRING_WRENCH 9
 
-// The Jacobian of a pair: its rows are force on body 1, moment on body 1 and distance, its columns
-// shift and turn of body 1 in body 2's frame, relative velocity and spin, and the parameters.
+// The Jacobian of a pair. Its rows are force on body 1, moment on body 1 and distance. Its columns
+// are translation and rotation of body 1 in body 2's frame, relative velocity and angular velocity,
+// and the parameters.
 #define SPRING_ROWS 7
 #define SPRING_COLUMNS 18
 #define SPRING_SLOPES (SPRING_ROWS * SPRING_COLUMNS)
 
-// The ints of a cloud of faces, which tell its vertices and the faces around each of them; see
-// kernels/spring/points.cl.
+// The ints of a cloud of faces, which describe its vertices and the faces around each of them
+// (kernels/spring/points.cl).
 #define SPRING_SURFACE_INTS 6
 #define SPRING_SURFACE_COUNT 0
 #define SPRING_SURFACE_FACES 1
@@ -80,7 +82,7 @@
 #define SPRING_SURFACE_VERTICES 5
 #define SPRING_SOFT_SUMS 8 // of a soft point, for either body: position times share (3), share
 
-#define SPRING_SLICES 16 // how many parts of a pair's blocks are added up by themselves
+#define SPRING_SLICES 16 // the number of parts of a pair's blocks that are summed separately
 
 // Options of a call.
 #define SPRING_SMOOTH 1

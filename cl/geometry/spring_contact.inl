@@ -1,19 +1,20 @@
-// The force of a spring at one of a pair's contacts, and its derivatives;
-// docs/dev/spring-formulas.md, "At contacts". With the distance d, the weight w, the normal n and
-// the velocity u of what owns the contact against the other body it is
-//   lambda = k w s D(v_n / v_d) (n - mu v_t / sqrt(v_s^2 + |v_t|^2)), s = eps3 softplus(-d / eps3),
+// The force of a spring at one of a pair's contacts, and its derivatives
+// (docs/dev/spring-formulas.md, "At contacts"). With the distance d, the weight w, the normal n and
+// the velocity u of the contact's owner against the other body it is
+//   lambda = k w s D(v_n / v_d) (n - mu v_t / sqrt(v_s^2 + |v_t|^2)), s = eps3 softplus(-d /
+//     eps3),
 // where v_n = u . n and v_t = u - v_n n.
 
 typedef struct FN(contact_law) {
   num k, mu, v_d, v_s, eps2, eps3;
-  int smooth; // the dissipation is of any order
+  int smooth; // the dissipation is smooth of any order
 } FN(contact_law);
 
-// How deep a contact is.
+// The depth of a contact.
 typedef struct FN(contact_depth) {
   num soft, share; // s, and softplus' slope: s' = -share
   num slope;       // of s by eps3
-  num level;       // d + (1 - w) s: a contact whose weight goes to 0 comes up to the surface
+  num level;       // d + (1 - w) s: a contact whose weight goes to 0 rises to the surface
 } FN(contact_depth);
 
 static FN(contact_depth) FN(contact_depth_of)(num d, num w, const FN(contact_law) *l)
@@ -27,7 +28,7 @@ static FN(contact_depth) FN(contact_depth_of)(num d, num w, const FN(contact_law
   return r;
 }
 
-// lambda / (w s), and what its derivatives need, too.
+// lambda / (w s), and the data for its derivatives.
 typedef struct FN(contact_push) {
   num along;         // v_n
   num damping, fall; // k D, and its derivative by v_n
@@ -48,11 +49,11 @@ static FN(contact_push) FN(contact_push_of)(vec n, vec u, const FN(contact_law) 
   return r;
 }
 
-// The gradient of worth = y . lambda / (w s), with y given, or of worth + h d(worth)/du x, the same
-// of what a force becomes within an implicit step of length h in which u changes by h x.
+// The gradient of worth = y . lambda / (w s), with y given. contact_slopes_ahead extends it to
+// worth + h d(worth)/du x, the force within an implicit step of length h in which u changes by h x.
 typedef struct FN(contact_slopes) {
   num worth;
-  vec y, n, u, x; // by these; by y it is the force itself, over w s
+  vec y, n, u, x; // by these; the one by y is the force itself, over w s
   num mu, v_d, v_s;
 } FN(contact_slopes);
 
@@ -78,7 +79,7 @@ static FN(contact_slopes) FN(contact_slopes_of)(vec n, vec u, vec y, const FN(co
   return r;
 }
 
-// Adds to *r, which contact_slopes_of has made, h times its derivative by u along x.
+// Adds to *r, the result of contact_slopes_of, h times its derivative by u along x.
 static void FN(contact_slopes_ahead)(vec n, vec u, vec y, vec x, real h, const FN(contact_law) *l,
                                      FN(contact_slopes) *r)
 {
@@ -86,7 +87,7 @@ static void FN(contact_slopes_ahead)(vec n, vec u, vec y, vec x, real h, const F
   const num v_d_inv = n_rcp(l->v_d), rub2 = n_mul(f.rub, f.rub);
   const num step = n_lit(h), along_x = FN(dot3)(x, n);
   const vec slide_x = FN(mad3)(n, n_neg(along_x), x);
-  // What changes as u does, each marked by _x: D, its slope, rub, y . v_t, rub^2 (y . v_t).
+  // Derivatives along u are marked by _x: of D, its slope, rub, y . v_t, rub^2 (y . v_t).
   const num damping_x = n_mul(f.fall, along_x);
   const num bend = n_mul(FN(spring_dissipation_bend)(n_mul(f.along, v_d_inv), l->smooth),
                          n_mul(l->k, n_mul(v_d_inv, v_d_inv)));

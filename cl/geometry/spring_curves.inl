@@ -1,7 +1,8 @@
 // The curves of the spring law (docs/dev/spring-formulas.md, "Field, separation, force", 3).
-// Springs between bodies use them, and so do the springs that hold joints within their limits.
+// Springs between bodies use them, and so do the springs that keep joints within their limits.
 //
-// The host path has all suites in one text, of which two include this for the same numbers.
+// The host path compiles all suites as one text, in which two suites include this file for the same
+// numbers. The guards below prevent a second definition.
 #if NUM_DUAL ? !defined(SPRING_CURVES_DUAL) : !defined(SPRING_CURVES)
 #if NUM_DUAL
 #define SPRING_CURVES_DUAL
@@ -17,8 +18,8 @@
 #endif
 #endif
 
-// Returns softplus(y) = log(1 + exp(y)), and its derivative, sigmoid(y), in *slope. exp is taken of
-// -|y|, which cannot overflow.
+// Returns softplus(y) = log(1 + exp(y)), and its derivative, sigmoid(y), in *slope. It uses
+// exp(-|y|), which cannot overflow.
 static num FN(spring_softplus)(num y, num *slope)
 {
   const ilane below = n_value(y) < lane_lit(R(0.0));
@@ -30,7 +31,7 @@ static num FN(spring_softplus)(num y, num *slope)
 }
 
 // Returns the dissipation D(x) of x = v_n / v_d, and its derivative in *slope. D is 1 - x up to 0,
-// (x - 2)^2 / 4 up to 2 and 0 beyond, or, where `smooth` is set, softplus(log(e^2 - 1) - 2 x) / 2.
+// (x - 2)^2 / 4 up to 2 and 0 beyond. If `smooth` is set, it is softplus(log(e^2 - 1) - 2 x) / 2.
 static num FN(spring_dissipation)(num x, int smooth, num *slope)
 {
   if (smooth) {

@@ -1,16 +1,16 @@
-// A superquadric: docs/dev/spec.md, section 4 (Beker et al., eq. 3, times |x| as in Liu et al.
+// A superquadric (docs/dev/spec.md, section 4; Beker et al., eq. 3, times |x| as in Liu et al.
 // 2023, Marching-Primitives).
 //
 //   q_i = (y_i / a_i)^2 + 1e-12
 //   M = e2 log2 [q_x^(1/e2) + q_y^(1/e2)]
 //   F = e1 log2 f = e1 log2 [2^(M/e1) + q_z^(1/e1)],  h = 2^(F/2)
 //   phi = r (1 - 1/h),  r = sqrt(|y|^2 + 1e-12 |a|^2)
-// All powers are taken in base-2 logarithms: with e1 = 0.1 they overflow float a few radii away.
-// Both sums are taken relative to their larger term, so that 1/e multiplies differences alone. x is
-// a point of the body's frame, and g is grad h, which is not of length 1.
+// All powers are computed as base-2 logarithms, because with e1 = 0.1 they overflow float a few
+// radii away. Both sums are relative to their larger term, so that 1/e only multiplies differences.
+// x is a point in the body's frame, and g is grad h, which is not of length 1.
 #define SUPERQUADRIC_SOFT R(1e-12)
 
-// Logarithms of sums, and what their derivatives are made of.
+// Logarithms of sums, and the data for their derivatives.
 typedef struct FN(shares) {
   vec u, q;      // y_i / a_i; q_i
   ilane x_leads; // in the inner sum, whose terms are 1 and xy_e relative to the larger
@@ -85,7 +85,7 @@ static FN(symmetric) FN(rotate_symmetric)(GLOBAL const real *m, FN(symmetric) a)
 static FN(symmetric) FN(superquadric_bend)(GLOBAL const real *s, const FN(shares) *t, vec hw,
                                            vec q_inv, num one_over, num scale)
 {
-  // With an exponent below rounding the surface turns a corner between two numbers; b stays finite.
+  // With an exponent below rounding the surface has a corner between two numbers; b stays finite.
   const real b1 = real_min(R(2.0) * s[SUPERQUADRIC_E1_INV], R(1.0) / REAL_EPSILON) - R(1.0);
   const real b2 = real_min(R(2.0) * s[SUPERQUADRIC_E2_INV], R(1.0) / REAL_EPSILON) - R(1.0);
   const num outer = n_mul(n_mul(one_over, t->xy_sum), t->h_inv);
@@ -116,7 +116,7 @@ static FN(symmetric) FN(superquadric_bend)(GLOBAL const real *s, const FN(shares
   return r;
 }
 
-// Returns the second derivatives of phi = r - r / h, with k = 1 / h and y the point seen from the
+// Returns the second derivatives of phi = r - r / h, with k = 1 / h and y the point relative to the
 // centre:
 //   (1 - k) (I - y y' / r^2) / r + k^2 (y g' + g y') / r + r k^2 H - 2 r k^3 g g',
 // where g and H are the derivatives of h.
@@ -162,7 +162,8 @@ static void FN(superquadric)(GLOBAL const real *s, GLOBAL const coefficients *c,
   out->g = FN(rotate)(s, FN(make)(n_scale(p.x, axes_inv[0]), n_scale(p.y, axes_inv[1]),
                                   n_scale(p.z, axes_inv[2])));
   if (want & JET_GRADIENT) {
-    // grad phi = (1 - 1/h) y / r + (r / h^2) grad h; r / h is of the size of the axes everywhere.
+    // grad phi = (1 - 1/h) y / r + (r / h^2) grad h; r / h has the magnitude of the axes
+    // everywhere.
     const num radial = n_div(n_sub(n_lit(R(1.0)), t.h_inv), r);
     const num steep = n_mul(n_mul(r, t.h_inv), t.h_inv);
     out->gradient = FN(mad3)(out->g, steep, FN(scale3)(from, radial));

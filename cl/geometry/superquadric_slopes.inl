@@ -1,19 +1,19 @@
 // The derivatives of a superquadric's h (superquadric.inl) by the place in its own frame, by its
-// axes and by its exponents, and how these change along a direction of the place: which is how grad
-// h along it changes by the same numbers.
+// axes and by its exponents, and their changes along a direction of the place. These changes are
+// also the derivatives, by the same numbers, of grad h along that direction.
 //
-// With W the shares of the three terms in f it is dF/d log2 q_i = W_i, and
+// With W the shares of the three terms in f, dF/d log2 q_i = W_i, and
 //   dF/de1 = [F - S_m M - S_z log2 q_z] / e1 = log2(1 + share) - S gap / e1,
-// where S is the lesser term's part of the outer sum: both terms are positive, so that nothing
-// cancels. dF/de2 is S_m times the same of the inner sum.
+// where S is the lesser term's part of the outer sum. Both terms are positive, so nothing cancels.
+// dF/de2 is S_m times the same for the inner sum.
 typedef struct FN(superquadric_slopes) {
   vec place, axes;
   num exponents[2];
-  // what the next function needs of them
+  // data for the next function
   vec hw, q_inv;
   num one_over, half_h; // half_h: h ln 2 / 2
   num m, z, x, y;       // the shares of the outer sum, and of the inner one
-  num by_e1, by_e2;     // dF/de1, and of the inner sum
+  num by_e1, by_e2;     // dF/de1, and the same for the inner sum
 } FN(superquadric_slopes);
 
 static FN(superquadric_slopes) FN(superquadric_slopes_of)(GLOBAL const real *s, const FN(shares) *t)
@@ -47,10 +47,11 @@ typedef struct FN(superquadric_changes) {
   num exponents[2];
 } FN(superquadric_changes);
 
-// Returns how they change along v. Of the logarithms l_i of q_i the change is 2 u_i v_i / (a_i q_i
-// ln 2); dM = x dl_x + y dl_y, dF = m dM + z dl_z, and shares change as those of a softmax do: m by
-// m z (dM - dl_z) ln 2 / e1. Of log2(1 + share) - S gap / e1, S = share / (1 + share), what remains
-// is -S (1 - S) gap dgap ln 2 / e1^2. The place's are the second derivatives of superquadric_bend.
+// Returns the changes along v. The logarithms l_i of q_i change by 2 u_i v_i / (a_i q_i ln 2); dM =
+// x dl_x + y dl_y, dF = m dM + z dl_z. Shares change like those of a softmax: m by m z (dM - dl_z)
+// ln 2 / e1. The change of log2(1 + share) - S gap / e1, with S = share / (1 + share), reduces to
+// -S (1 - S) gap dgap ln 2 / e1^2. The change of the place's derivative is given by the second
+// derivatives of superquadric_bend.
 static FN(superquadric_changes)
   FN(superquadric_changes_along)(GLOBAL const real *s, const FN(shares) *t,
                                  const FN(superquadric_slopes) *h, vec v)
@@ -64,7 +65,7 @@ static FN(superquadric_changes)
   const num lz = n_scale(n_mul(n_mul(t->u.z, h->q_inv.z), av.z), R(2.0) * LOG2E);
   const num m_along = n_mad(h->x, lx, n_mul(h->y, ly));
   const num apart = n_sub(m_along, lz), xy_apart = n_sub(lx, ly);
-  // of h, as a part of it
+  // of h, relative to h
   const num growth = n_scale(n_mad(h->m, m_along, n_mul(h->z, lz)), R(0.5) * LN2);
   const num m_growth = n_smad(n_mul(h->z, apart), e1_inv * LN2, growth); // of h m
   const num gap_along = n_select(t->m_leads, n_neg(apart), apart);

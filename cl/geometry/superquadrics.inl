@@ -1,8 +1,8 @@
 // The superquadrics of one operation: their numbers, then their spheres.
 
-// Adds those that bounds of their distances do not rule out, so that no evaluation waits for
-// another's outcome. Spheres are looked at only where there are many superquadrics. A union that
-// lies beyond `reach` need not be right, only beyond it.
+// Adds the superquadrics that bounds of their distances do not exclude, so that no evaluation waits
+// for another's result. Spheres are used only if there are many superquadrics. If the union is
+// beyond `reach`, its distance need not be exact, but must be beyond `reach`.
 static void FN(superquadrics_add)(FN(blend) *b, int count, GLOBAL const int *ranges,
                                   GLOBAL const real *first, GLOBAL const coefficients *c, vec x,
                                   const int want, real reach)
@@ -35,10 +35,10 @@ static void FN(superquadrics_add)(FN(blend) *b, int count, GLOBAL const int *ran
 }
 
 #if !NUM_DUAL
-// Returns a number that is not more than the distance of a superquadric at x, where that is
-// positive: the distance to a convex hull of it. Two hulls are looked at: the box of its axes, and
-// the half space whose normal is that of the ellipsoid of its axes at the point, moved out to the
-// box or to the ellipsoid that holds it (SUPERQUADRIC_MOST), whichever is nearer.
+// Returns a lower bound of the distance of a superquadric at x if the bound is positive: the
+// distance to a convex hull of it. Two hulls are used. One is the box of its axes. The other is the
+// half space whose normal is that of the ellipsoid of its axes at the point, moved out to the box
+// or to the ellipsoid that contains the superquadric (SUPERQUADRIC_MOST), whichever is nearer.
 static lane FN(superquadric_bound)(GLOBAL const real *s, vec x)
 {
   GLOBAL const real *at = s + SUPERQUADRIC_POSITION, *axes_inv = s + SUPERQUADRIC_AXES_INV;
@@ -53,7 +53,7 @@ static lane FN(superquadric_bound)(GLOBAL const real *s, vec x)
   const vec off = FN(make)(lane_max(lane_abs(y.x) - R(1.0) / axes_inv[0], none),
                            lane_max(lane_abs(y.y) - R(1.0) / axes_inv[1], none),
                            lane_max(lane_abs(y.z) - R(1.0) / axes_inv[2], none));
-  return lane_max(plane, lane_sqrt(FN(dot3)(off, off))); // far away `plane` may be no number
+  return lane_max(plane, lane_sqrt(FN(dot3)(off, off))); // far away `plane` may be NaN
 }
 
 static lane FN(superquadrics_bound)(int count, GLOBAL const int *ranges, GLOBAL const real *first,
@@ -78,7 +78,7 @@ static lane FN(superquadric_gap)(GLOBAL const real *s, vec x, lane phi)
   return phi / lane_max(r - phi, r * REAL_EPSILON);
 }
 
-// Returns how far it is to the sphere around a superquadric, widened by the margin.
+// Returns the distance along the ray to the sphere around a superquadric, widened by the margin.
 static lane FN(march_sphere)(const FN(marching) *m, GLOBAL const real *s, vec x)
 {
   const vec y = FN(make)(s[SUPERQUADRIC_POSITION] - x.x, s[SUPERQUADRIC_POSITION + 1] - x.y,
@@ -91,7 +91,7 @@ static lane FN(march_sphere)(const FN(marching) *m, GLOBAL const real *s, vec x)
   return lane_select((rest > zero) & (along > zero), entry, lane_lit(REAL_BIG));
 }
 
-// Says whether all points lie so far beyond a superquadric's sphere that it does not count
+// Returns whether all points are so far outside a superquadric's sphere that it does not count
 // (cull.inl).
 static int FN(march_beyond)(GLOBAL const real *s, GLOBAL const coefficients *c, vec x, lane least)
 {
@@ -102,8 +102,8 @@ static int FN(march_beyond)(GLOBAL const real *s, GLOBAL const coefficients *c, 
   return lane_all(FN(dot3)(y, y) > positive * positive);
 }
 
-// Adds the nearest superquadric first, as above. Of those that do not count the sphere bounds the
-// step.
+// Adds the nearest superquadric first, as above. For superquadrics that do not count, the sphere
+// bounds the step.
 static void FN(superquadrics_march)(FN(marching) *m, int count, GLOBAL const int *ranges,
                                     GLOBAL const real *first, GLOBAL const coefficients *c, vec x)
 {

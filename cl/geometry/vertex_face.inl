@@ -1,4 +1,4 @@
-// The smooth projection of a point onto a triangle: docs/dev/spec.md, section 8 (Beker et al.,
+// The smooth projection of a point onto a triangle (docs/dev/spec.md, section 8; Beker et al.,
 // III-C).
 
 static vec FN(on_edge)(vec v, vec a, vec b, GLOBAL const coefficients *c)
@@ -8,10 +8,10 @@ static vec FN(on_edge)(vec v, vec a, vec b, GLOBAL const coefficients *c)
   return FN(mad3)(t, FN(soft_clip)(x, c->clip, c->clip_inv), a);
 }
 
-// The point v seen from the plane of the triangle (a, b, e), whose normal is not of unit length.
+// The point v relative to the plane of the triangle (a, b, e), whose normal is not of unit length.
 typedef struct FN(face_plane) {
   vec d1, d2, from_a, flat, normal; // b - a, e - a, v - a, its part within the plane, d1 x d2
-  num area_inv, height;             // 1 / (normal . normal); v lies height * normal above
+  num area_inv, height;             // 1 / (normal . normal); v is height * normal above the plane
   num b0, b1, b2;                   // barycentric coordinates
 } FN(face_plane);
 
@@ -37,8 +37,8 @@ static num FN(how_far)(vec v, vec side, GLOBAL const coefficients *c)
   return n_sqrt(n_shift(FN(dot3)(gap, gap), c->distance));
 }
 
-// Projects v onto the triangle's sides (a, b), (b, e) and (a, e), and writes its distances from
-// there and the weights of their soft minimum. Returns the sum of the weights.
+// Projects v onto the triangle's sides (a, b), (b, e) and (a, e). Writes the projections, the
+// distances of v from them and the weights of their soft minimum. Returns the sum of the weights.
 static num FN(face_sides)(vec v, vec a, vec b, vec e, GLOBAL const coefficients *c, vec side[3],
                           num far[3], num w[3])
 {
@@ -56,7 +56,7 @@ static num FN(face_sides)(vec v, vec a, vec b, vec e, GLOBAL const coefficients 
   return n_add(n_add(w[0], w[1]), w[2]);
 }
 
-// Projects v onto the triangle (a, b, e). The caller has made sure that it has an area.
+// Projects v onto the triangle (a, b, e). The caller has ensured that the triangle has an area.
 static vec FN(face_witness)(vec v, vec a, vec b, vec e, GLOBAL const coefficients *c)
 {
   const FN(face_plane) r = FN(face_plane_of)(v, a, b, e);
@@ -102,7 +102,7 @@ static void FN(face_plane_adjoint)(const FN(face_plane) *r, vec flat_bar, num b1
   const vec flat_all = FN(add3)(flat_bar, FN(cross3)(r->normal, mixed));
   const num up = n_neg(n_mul(FN(dot3)(r->normal, flat_bar), r->area_inv)); // height's, by area
   const vec from_bar = FN(mad3)(r->normal, up, flat_all);
-  // The normal stands in both coordinates, in flat, in height, and in area_inv.
+  // The normal occurs in both coordinates, in flat, in height, and in area_inv.
   const num area = n_mad(s1, r->b1, n_mad(s2, r->b2, n_mul(up, r->height)));
   const vec coordinates = FN(cross3)(mixed, r->flat);
   vec normal = FN(mad3)(r->normal, n_scale(area, R(-2.0)), coordinates);
@@ -115,7 +115,7 @@ static void FN(face_plane_adjoint)(const FN(face_plane) *r, vec flat_bar, num b1
   out[3] = FN(add3)(out[3], d2_bar);
 }
 
-// Adds what the soft best side, of cotangent `bar`, gives to v, a, b and e.
+// Adds the contribution of the soft best side, of cotangent `bar`, to v, a, b and e.
 static void FN(face_sides_adjoint)(vec v, vec a, vec b, vec e, const vec side[3], const num far[3],
                                    const num share[3], GLOBAL const coefficients *c, vec bar,
                                    vec out[4])
@@ -143,7 +143,7 @@ static void FN(face_sides_adjoint)(vec v, vec a, vec b, vec e, const vec side[3]
   FN(on_edge_adjoint)(v, a, e, c, side_bar[2], &out[0], &out[1], &out[3]);
 }
 
-// Goes from `bar`, the cotangent of face_witness's result, to those of v, a, b and e.
+// Takes `bar`, the cotangent of face_witness's result, to those of v, a, b and e.
 static void FN(face_witness_adjoint)(vec v, vec a, vec b, vec e, GLOBAL const coefficients *c,
                                      vec bar, vec out[4])
 {

@@ -1,4 +1,4 @@
-// The poses on wide scalars: every function with the suffix _w; on duals of them, _wd.
+// The poses on wide scalars; every function has the suffix _w, or on duals of wide scalars _wd.
 #ifndef GEOMETRY_WIDE_H
 #define GEOMETRY_WIDE_H
 #define NUM_WIDE

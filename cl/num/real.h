@@ -138,7 +138,7 @@ typedef ILANE_NAME ilane_scalar;
 #define lane_load(p) NUM_CAT(vload, LANES)(0, p)
 #define lane_store(v, p) NUM_CAT(vstore, LANES)(v, 0, p)
 #define lane_first(v) ((v).s0)
-// Stores bytes: 1 where the mask holds, else 0.
+// Stores bytes: 1 where the mask holds, otherwise 0.
 #define lane_store_bytes(mask, p) \
   NUM_CAT(vstore, LANES)(NUM_CAT(convert_uchar, LANES)((mask)&1), 0, p)
 #else
