@@ -1,14 +1,14 @@
 // Contacts of an edge with the other body's field (docs/dev/spec.md, section 10): the two points of
-// the edge where the field is least, each drawn to its own end, and what their derivatives are made
-// of. All is in the frame of the body whose field it is.
+// the edge at which the field is least, each drawn to its own end, and the data for their
+// derivatives. All quantities are in the frame of the field's body.
 //
-// An edge runs from s = 0 to s = 1. End 0 is at s = 0 and end 1 at s = 1; the point of end e is the
-// place where phi + tilt L (s - e)^2 / 2 is least.
+// An edge runs from s = 0 to s = 1. End 0 is at s = 0 and end 1 at s = 1. The point of end e is the
+// place at which phi + tilt L (s - e)^2 / 2 is least.
 //
-// A quarter of a circle has two places of its own, m = 0 and m = 1/2, in place of ends. The point
-// of either is the place within a half of it, so that those of a circle's eight overlap, where phi
-// + tilt L (s - m)^2 / 2 is least. It weighs cos^2(pi (s - m)), so that both that find a place
-// weigh 1 together.
+// A quarter of a circle has two places, m = 0 and m = 1/2, instead of ends. Its points are the
+// places at which phi + tilt L (s - m)^2 / 2 is least, at most 1/2 from m. The ranges of a circle's
+// eight points therefore overlap. A point has the weight cos^2(pi (s - m)), so that two points at
+// the same place have a total weight of 1.
 
 // A straight edge or an arc: x(s) = p + s u + e1 (cos(angle s) - 1) + e2 sin(angle s). A straight
 // edge has e1 = e2 = 0 and the angle 0, an arc has u = 0.
@@ -17,7 +17,7 @@ typedef struct FN(rail) {
   num angle, length, radius;
   lane quarter;  // 1 for a quarter of a circle
   int arcs;      // 0: all lanes' edges are straight; 2: some are quarters
-  FN(cone) cone; // where cones are on
+  FN(cone) cone; // if cones are on
 } FN(rail);
 
 // A point of an edge, its derivative by s, and the second one.
@@ -47,7 +47,7 @@ static FN(rail_point) FN(rail_at)(const FN(rail) *r, num s)
 }
 
 #if !NUM_DUAL
-// The place that a point is drawn to, and how far from it on either side it may lie.
+// The place to which a point is drawn, and its range around this place.
 typedef struct edge_range {
   lane middle, low, high;
 } edge_range;
@@ -67,30 +67,30 @@ static edge_range edge_range_of(lane quarter, int arcs, int end)
   return r;
 }
 
-// Returns by how much the pull grows along an edge. A circle that lies flat is held at eight places
-// by as little as a thirtieth of it, which hardly moves the place where it is round.
+// Returns the growth rate of the pull along an edge. For circles it is only 3 %: this suffices to
+// hold a flat circle at eight places, and hardly moves the place on a round one.
 static lane edge_pull(lane quarter, int arcs, lane length, GLOBAL const coefficients *c)
 {
   const lane pull = c->tilt * length;
   return arcs > 1 ? lane_select(quarter > lane_lit(R(0.5)), R(0.03) * pull, pull) : pull;
 }
 
-// ---- where the field is least ----
+// ---- the least field ----
 
-// The search for one end's place by Chandrupatla's method: `next` is the place to try, between x1
-// and x2, and x3 is the place before. Values are those of phi + tilt L (s - end)^2 / 2, slopes its
-// derivative by s. A minimum lies between x1 and x2, since their slopes have both signs, or the
-// lower one of both falls towards the other. Each step keeps to this.
+// The search for one end's place by Chandrupatla's method. `next` is the next place to try, between
+// x1 and x2, and x3 is the previous place. Values are those of phi + tilt L (s - end)^2 / 2, slopes
+// its derivative by s. A minimum is between x1 and x2, because their slopes have opposite signs, or
+// the field falls from the lower of both towards the other. Each step preserves this property.
 typedef struct edge_search {
   lane x1, f1, v1, x2, f2, v2, x3, f3;
   lane next;
   ilane done;
 } edge_search;
 
-#define EDGE_STEPS 100 // bisection alone would take 53
+#define EDGE_STEPS 100 // bisection alone needs 53
 #define EDGE_CLOSE (R(2.0) * REAL_EPSILON)
 
-// The tilted field at a place of the edge, of which phi and its slope are given.
+// The tilted field at a place of the edge, from phi and its slope.
 typedef struct edge_sample {
   lane s, value, slope;
 } edge_sample;
@@ -102,8 +102,8 @@ static edge_sample edge_tilted(lane s, lane phi, lane slope, lane middle, lane p
   return r;
 }
 
-// Chooses the next place between x1 and x2, or ends the search where they are close. In turn with
-// halving it tries where the tangents at both meet, which is at once the place of a sharp bend.
+// Chooses the next place between x1 and x2, or ends the search if they are close. It alternates
+// between halving and the crossing of the tangents at both, which finds a sharp bend at once.
 static void edge_choose(edge_search *t, int turn)
 {
   const lane width = t->x2 - t->x1, one = lane_lit(R(1.0));
@@ -136,8 +136,8 @@ static void edge_take(edge_search *t, const edge_sample *e)
   const lane none = lane_lit(R(0.0));
   const ilane enclosed = (t->f1 > none) != (t->f2 > none);
   const ilane alike = (e->slope > none) == (t->f1 > none);
-  // Where all slopes are of one sign, a lower e falls to the higher one of x1 and x2. Else the
-  // minimum lies between e and the lower one.
+  // If all slopes have the same sign, a lower e falls towards the higher one of x1 and x2.
+  // Otherwise the minimum is between e and the lower one.
   const ilane first = t->v1 < t->v2, lower = e->value < lane_min(t->v1, t->v2);
   // between e and x2
   const ilane same = (enclosed & alike) | ((!enclosed) & (first == (lower & alike)));
@@ -151,10 +151,10 @@ static void edge_take(edge_search *t, const edge_sample *e)
   t->v1 = e->value;
 }
 
-// The least of an edge's samples so far, with those beside it: `low` before and `high` behind.
+// The least of an edge's samples so far, with its neighbours: `low` before and `high` after it.
 typedef struct edge_least {
   edge_sample low, at, high, last;
-  ilane behind; // the sample behind the least one is still to come
+  ilane behind; // the sample after the least one is not evaluated yet
 } edge_least;
 
 static void edge_pick(edge_sample *to, ilane mask, const edge_sample *from)
@@ -164,8 +164,8 @@ static void edge_pick(edge_sample *to, ilane mask, const edge_sample *from)
   to->slope = lane_select(mask, from->slope, to->slope);
 }
 
-// Of equal samples the one nearest to the end is taken. `first` are lanes whose samples begin with
-// this one, and `valid` those that it counts for.
+// Among equal samples the one nearest to the end is taken. `first` are the lanes whose samples
+// begin with this one, and `valid` those in which it counts.
 static void edge_sampled(edge_least *l, const edge_sample *e, int end, ilane first, ilane valid)
 {
   const ilane lower = end ? e->value <= l->at.value : e->value < l->at.value;
@@ -178,8 +178,8 @@ static void edge_sampled(edge_least *l, const edge_sample *e, int end, ilane fir
   l->behind = less | ((!valid) & l->behind);
 }
 
-// Begins the search beside the least sample, on the side to which the field falls. An end of the
-// edge is the place where it is the least sample and the field rises from it.
+// Begins the search next to the least sample, on the side to which the field falls. The place is an
+// end of the edge if that end is the least sample and the field rises from it.
 static void edge_begin(edge_search *t, edge_least *l, const edge_range *r)
 {
   const edge_sample *low = &l->low, *high = &l->high;
@@ -201,12 +201,12 @@ static void edge_begin(edge_search *t, edge_least *l, const edge_range *r)
   t->done = at0 | at1;
 }
 
-// How many parts of a quarter's range are looked at: a multiple of 3, as two ranges overlap by
-// half.
+// The number of sampled parts of a quarter's range. It is a multiple of 3, because two ranges
+// overlap by half.
 #define QUARTER_PARTS 6
 
 // Finds, for a block of edges, the places s of both ends' points, in the order of the ends, and the
-// field at the edges' own ends. With one sample the field counts as convex along an edge.
+// field at the edges' own ends. With one sample the field is assumed to be convex along an edge.
 static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
                         GLOBAL const coefficients *c, const rail_r *rail, lane places[2],
                         lane at_ends[2])
@@ -218,7 +218,7 @@ static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
   edge_range range[2];
   edge_search search[2];
   edge_least least[2];
-  int turns[2] = {0, 0}; // of each end by itself, so that no lane's steps depend on another's
+  int turns[2] = {0, 0}; // for each end separately, so that no lane's steps depend on another's
   range[0] = edge_range_of(rail->quarter, rail->arcs, 0);
   range[1] = edge_range_of(rail->quarter, rail->arcs, 1);
   for (int i = 0;; ++i) {
@@ -253,7 +253,7 @@ static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
     for (int k = 0; k < 2; ++k) {
       const edge_sample e = edge_tilted(s, jet.phi, slope, range[k].middle, pull);
       ilane first = all, valid = all;
-      if (circles) { // a third of the samples is beyond either range
+      if (circles) { // a third of the samples is outside of each range
         const int from = k ? parts / 3 : 0, to = k ? parts : 2 * parts / 3;
         const lane begins = lane_lit(i == 0 || i == from ? R(1.0) : R(0.0));
         const lane counts = lane_lit(i >= from && i <= to ? R(1.0) : R(0.0));
@@ -280,7 +280,7 @@ static void edge_places(GLOBAL const int *head, GLOBAL const real *shape,
   places[1] = search[1].next;
 }
 
-// Says of which lanes a place is an end of its range, where it does not move.
+// Returns the lanes in which a place is an end of its range, where it does not move.
 static ilane edge_fixed(lane s, lane quarter, int arcs, int end)
 {
   const edge_range r = edge_range_of(quarter, arcs, end);
@@ -288,8 +288,8 @@ static ilane edge_fixed(lane s, lane quarter, int arcs, int end)
 }
 #endif
 
-// Returns F'', by which the derivative of a place follows from those of the slope. Where the field
-// is not convex it is kept above a tenth of the pull's own.
+// Returns F'', from which the derivative of a place follows by the derivatives of the slope. If the
+// field is not convex, F'' is limited to at least a tenth of the pull's part.
 static num FN(edge_curvature)(const FN(rail_point) *at, const FN(jet) *jet, vec bent,
                               const FN(rail) *rail, GLOBAL const coefficients *c)
 {
@@ -300,10 +300,10 @@ static num FN(edge_curvature)(const FN(rail_point) *at, const FN(jet) *jet, vec 
   return n_select(n_value(all) > least, all, n_of(least));
 }
 
-// ---- where the contacts lie ----
+// ---- positions of the contacts ----
 
-// How both places move (docs/dev/spec.md, 10.2): together where they nearly meet, else back from
-// the rim.
+// The shifts of both places (docs/dev/spec.md, 10.2): towards each other if they nearly meet,
+// otherwise back from the rim.
 typedef struct FN(edge_shift) {
   num gap, near, meet, by; // gap in s, near = (gap L / part)^2, by: added to the place of end 0
 } FN(edge_shift);
@@ -319,7 +319,7 @@ static FN(edge_shift)
   r.meet = n_exp2(n_scale(r.near, -LOG2E));
   const num apart = n_sub(n_lit(R(1.0)), r.meet);
   r.by = n_mad(n_scale(r.meet, R(0.5)), r.gap, n_mul(apart, n_div(n_lit(c->inset), length)));
-  if (rail->arcs > 1) { // those of a circle stay
+  if (rail->arcs > 1) { // those of a circle are not shifted
     const ilane of_circle = rail->quarter > lane_lit(R(0.5));
     r.meet = n_select(of_circle, n_lit(R(0.0)), r.meet);
     r.by = n_select(of_circle, n_lit(R(0.0)), r.by);
@@ -327,7 +327,7 @@ static FN(edge_shift)
   return r;
 }
 
-// Returns 1 - exp(-x^2) for x > 0, else 0, and its derivative in *slope.
+// Returns 1 - exp(-x^2) for x > 0, otherwise 0, and its derivative in *slope.
 static num FN(edge_rise)(num x, num *slope)
 {
   const num zero = n_lit(R(0.0));
@@ -339,13 +339,13 @@ static num FN(edge_rise)(num x, num *slope)
 
 #define QUARTER_PI R(3.14159265358979323846)
 
-// What a contact's weight is made of (docs/dev/spec.md, 10.3).
+// The factors of a contact's weight (docs/dev/spec.md, 10.3).
 typedef struct FN(edge_weight) {
-  num tau;       // the place as a share of the edge, from its own end
-  num won, rest; // both risen
+  num tau;       // the place as a share of the edge, relative to its own end
+  num won, rest; // both after edge_rise
   num won_slope, rest_slope, pair;
   num weight;
-  num turned; // its derivative by s, of a quarter of a circle
+  num turned; // for a quarter of a circle: the weight's derivative by s
 } FN(edge_weight);
 
 static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, num meet,
@@ -374,7 +374,7 @@ static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, nu
   return r;
 }
 
-// Squares of gradients between which distances begin to be divided by the slope.
+// Between these squares of gradients the division of distances by the slope sets in.
 #define CROSSING_LEAST R(0.1)
 #define CROSSING_MOST R(0.3)
 // The square of the gradient above 1 from which a grid's distance is no longer divided by the

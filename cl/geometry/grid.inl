@@ -1,28 +1,29 @@
 // A grid: a cubic B-spline of a signed distance with corrections on finer nodes (docs/dev/spec.md,
 // section 4). It is C2, and its cost does not grow with the grid.
 //
-// A point is clipped softly to the grid's cells but the outermost; u are the clipped coordinates,
-// in cells. On level l, from 0, the spline's coordinates are 2^l u. Of level 0 a lane has its
-// cell's 4 x 4 x 4 coefficients, of finer ones those of the block around it, if there is one. All
-// levels pass through one loop, so that the text of the sum is compiled once.
+// A point is clipped softly to the grid's cells except the outermost; u are the clipped
+// coordinates, in cells. On level l, starting with 0, the spline's coordinates are 2^l u. A lane
+// reads its cell's 4 x 4 x 4 coefficients of level 0. For finer levels it reads the coefficients of
+// the block around the cell, if there is one. All levels pass through one loop, so that the code of
+// the sum is compiled once.
 //
-// Where clipping moved the point by d from where the spline is phi_c with the gradient g:
+// If clipping moved the point by d from a place where the spline is phi_c with the gradient g:
 //   phi = sqrt(max(phi_c^2 + 2 phi_c g.d + |d|^2, phi_c^2 / 4)),  raw normal (phi_c g + d) / phi
 
 // ---- clipping ----
 
-// A point's clipped coordinates, and what clipping does to it.
+// A point's clipped coordinates, and the effect of clipping on the point.
 typedef struct FN(grid_place) {
   vec u;     // in cells
   vec moved; // from the clipped point to the point [m]
-  vec keep;  // the derivative of u along each axis, 1 where the point is left alone
+  vec keep;  // the derivative of u along each axis, 1 if the point is not clipped
   vec lose;  // 1 - keep
   vec turn;  // the derivative of keep by u
   ilane out; // whether clipping moved the point
   int some_out;
 } FN(grid_place);
 
-// The three functions that follow return m(v), which is 0 up to -1, v from 1 on and twice
+// The following three functions return m(v), which is 0 up to -1, v from 1 on and twice
 // continuously differentiable between, and its derivatives. NaN stays NaN in the first two.
 static num FN(grid_ramp)(num v)
 {
@@ -47,8 +48,8 @@ static num FN(grid_ramp_curve)(num v)
   return n_select(n_value(v) <= lane_lit(R(-1.0)), n_lit(R(0.0)), within);
 }
 
-// Returns one coordinate clipped to [1, size - 2]. It is counted from the nearer side, so that
-// nothing cancels far away.
+// Returns one coordinate clipped to [1, size - 2]. It is computed relative to the nearer side, so
+// that nothing cancels far away.
 static num FN(grid_clip)(num u, real size, num *moved, num *keep, num *lose, num *turn)
 {
   const ilane low = n_value(u) < lane_lit(R(0.5) * (size - R(1.0)));
@@ -83,21 +84,21 @@ static FN(grid_place) FN(grid_place_at)(GLOBAL const real *s, vec x)
 
 // ---- the spline ----
 
-// A distance with its derivatives, of which those hold that are of the order asked for or less.
+// A distance with its derivatives. Only members up to the requested order are set.
 typedef struct FN(grid_jet) {
   num phi;
   vec g;
   FN(symmetric) h;
-  FN(symmetric) t; // of the third order: the derivative of h along a direction that is asked for
+  FN(symmetric) t; // of the third order: the derivative of h along the requested direction
 } FN(grid_jet);
 
 #if !NUM_DUAL
-// All sums are of plain lanes: a dual's tangents follow from the next derivatives, so that no sum
-// is made for each of them. Loops keep few numbers at a time: basis functions come from a table, by
+// All sums are of plain lanes. A dual's tangents follow from the next derivatives, which avoids a
+// sum for each tangent. Loops hold few numbers at a time: basis functions are read from a table, by
 // the loop's variable, and nothing else is indexed by one (see num/dual.inl).
 
-// The third derivatives, which duals of second ones need, and the fourth ones, which duals of third
-// ones do. Along one axis alone a fourth one is 0.
+// The third derivatives, needed for duals of second ones, and the fourth ones, needed for duals of
+// third ones. A fourth derivative along a single axis is 0.
 typedef struct grid_thirds {
   lane xxx, xxy, xxz, xyy, xyz, xzz, yyy, yyz, yzz, zzz;
 } grid_thirds;
@@ -112,7 +113,8 @@ typedef struct grid_sum {
   grid_fourths fourth;
 } grid_sum;
 
-// The coefficients of 1, t, t^2 and t^3 of the four basis functions that are not 0 at t in [0, 1].
+// The coefficients of 1, t, t^2 and t^3 of the four basis functions that are nonzero at t in [0,
+// 1].
 #define BASIS_ROW(a, b, c, d) a / R(6.0), b / R(6.0), c / R(6.0), d / R(6.0)
 CONSTANT real grid_pieces[16] = {
   BASIS_ROW(R(1.0), R(-3.0), R(3.0), R(-1.0)),
@@ -217,8 +219,8 @@ static void grid_add_row(GLOBAL const real *p, ilane at, grid_basis y, const gri
 #define GRID_BASIS_KEPT 0
 #endif
 
-// Along y, CPUs make the basis functions once for all planes; others make them again for each, to
-// save registers.
+// Along y, CPUs compute the basis functions once for all planes. Other devices compute them again
+// for each plane, to save registers.
 #if GRID_BASIS_KEPT
 typedef grid_along grid_next;
 #define grid_next_at(t) grid_along_at(t)
@@ -248,7 +250,7 @@ static grid_plane grid_plane_at(GLOBAL const real *p, ilane at, int stride, cons
 }
 
 // Adds a plane with its basis function, in the grid's coordinates, which are `scale` times coarser
-// than the level's. share is 0 for a lane that is not to have it, else 1.
+// than the level's. share is 1 for lanes that get the plane, otherwise 0.
 static void grid_add_plane(const grid_plane *p, grid_basis x, lane share, real scale, int order,
                            grid_sum *sum)
 {
@@ -310,7 +312,7 @@ static void grid_add_plane(const grid_plane *p, grid_basis x, lane share, real s
   }
 }
 
-// Adds a cell's 64 coefficients, the first of which is at `at`; w is the place in the cell.
+// Adds a cell's 64 coefficients, starting at `at`; w is the place in the cell.
 static void grid_add_cell(GLOBAL const real *p, ilane at, int stride_x, int stride_y, vec w,
                           lane share, real scale, int order, grid_sum *sum)
 {
@@ -322,19 +324,20 @@ static void grid_add_cell(GLOBAL const real *p, ilane at, int stride_x, int stri
   }
 }
 
-// Returns the whole number below x, within [low, high] whatever x is.
+// Returns the whole number below x, limited to [low, high] for every x.
 static lane grid_below(lane x, real low, real high)
 {
   return lane_max(lane_min(lane_floor(x), lane_lit(high)), lane_lit(low));
 }
 
-// Returns where a lane's numbers begin: behind `first`, at (i, j, k) of an array with these sides.
+// Returns the start of a lane's numbers: `first` plus the index of (i, j, k) in an array with these
+// sides.
 static ilane grid_at(ilane first, lane i, lane j, lane k, int side_y, int side_z)
 {
   return first + (LANE_TO_INT(i) * side_y + LANE_TO_INT(j)) * side_z + LANE_TO_INT(k);
 }
 
-// Returns the spline with the first `levels` levels of corrections, up to derivatives of an order
+// Returns the spline with the first `levels` levels of corrections, with derivatives up to an order
 // of at most 4, in cells.
 static grid_sum grid_spline(GLOBAL const real *s, int levels, vec clipped, int order)
 {
@@ -345,7 +348,7 @@ static grid_sum grid_spline(GLOBAL const real *s, int levels, vec clipped, int o
   int map_x = (int)s[GRID_MAP], map_y = (int)s[GRID_MAP + 1], map_z = (int)s[GRID_MAP + 2];
   const int map = GRID_STRIDE + GRID_PADDED(side_x * side_y * side_z);
   const int blocks = map + GRID_MAPS * GRID_PADDED(map_x * map_y * map_z);
-  // The first level's cells are 1 to size - 3, whose coefficients begin one node before.
+  // The first level's cells are 1 to size - 3. Their coefficients begin one node earlier.
   ilane coefficients_at = (ilane)(GRID_STRIDE - (side_y + 1) * side_z - 1), links_at = (ilane)map;
   real low = R(1.0);
   int most_x = side_x - 3, most_y = side_y - 3, most_z = side_z - 3;
@@ -394,7 +397,7 @@ static grid_sum grid_spline(GLOBAL const real *s, int levels, vec clipped, int o
   return sum;
 }
 
-// Returns the spline, and of order 3 also the derivative of its second derivatives along `way`.
+// Returns the spline and, for order 3, also the derivative of its second derivatives along `way`.
 static FN(grid_jet) FN(grid_jet_along)(GLOBAL const real *s, int levels, vec u, vec way, int order)
 {
   grid_sum sum = grid_spline(s, levels, u, order);
@@ -411,7 +414,7 @@ static FN(grid_jet) FN(grid_jet_along)(GLOBAL const real *s, int levels, vec u, 
 }
 #else
 
-// Returns v as a dual, which changes by the slopes x, y and z along the tangents of du, whose value
+// Returns v as a dual that changes by the slopes x, y and z along the tangents of du, whose value
 // is 0.
 static num FN(grid_moves)(lane v, vec du, lane x, lane y, lane z)
 {
@@ -475,13 +478,13 @@ static FN(grid_jet) FN(grid_jet_at)(GLOBAL const real *s, int levels, vec u, int
 
 // ---- distance and normal ----
 
-// Returns the products of the components: a row of M times diag(b), the clip's derivatives.
+// Returns the component-wise product: a row of M times diag(b), the clip's derivatives.
 static vec FN(times3)(vec a, vec b)
 {
   return FN(make)(n_mul(a.x, b.x), n_mul(a.y, b.y), n_mul(a.z, b.z));
 }
 
-// Takes the spline's derivatives to metres. Where the point was not clipped that is the answer.
+// Converts the spline's derivatives to metres. If the point was not clipped, this is the result.
 static void FN(grid_inside)(GLOBAL const real *s, const FN(grid_jet) *j, FN(surface) *out,
                             FN(mat3) *h)
 {
@@ -495,9 +498,9 @@ static void FN(grid_inside)(GLOBAL const real *s, const FN(grid_jet) *j, FN(surf
   h->z = FN(scale3)(h->z, twice);
 }
 
-// Returns a row of the raw normal's derivative outside, without what the diagonal gets from the
-// share of the point that clipping lost: (g (C g)' + phi_c H C - raw (grad phi)') / phi, where C =
-// diag(keep), and g and raw are the row's entries of the gradient and of the raw normal.
+// Returns a row of the raw normal's derivative outside, without the diagonal's contribution of the
+// lost part of the point: (g (C g)' + phi_c H C - raw (grad phi)') / phi. C = diag(keep), and g and
+// raw are the row's entries of the gradient and of the raw normal.
 static vec FN(grid_bend_row)(const FN(grid_place) *p, num g, num raw, vec kept_g, vec h, num phi_c,
                              vec gradient, num over)
 {
@@ -505,8 +508,8 @@ static vec FN(grid_bend_row)(const FN(grid_place) *p, num g, num raw, vec kept_g
   return FN(scale3)(FN(mad3)(gradient, n_neg(raw), turn), over);
 }
 
-// Replaces phi_c and g in *out, and the second derivatives h there, by the distance, the raw normal
-// and their derivatives where clipping moved the point.
+// If clipping moved the point, replaces phi_c and g in *out, and the second derivatives h there, by
+// the distance, the raw normal and their derivatives.
 static void FN(grid_outside)(const FN(grid_place) *p, const int want, FN(mat3) *h, FN(surface) *out)
 {
   const num phi_c = out->phi;
@@ -548,22 +551,22 @@ static void FN(grid_outside)(const FN(grid_place) *p, const int want, FN(mat3) *
   }
 }
 
-// One entry of what follows outside, of which off the diagonal that is all: `keeps` and `loses` are
-// the products of what clipping keeps along both axes, and of what it keeps along one and loses
-// along the other.
+// Returns one entry of the matrix below, complete off the diagonal. `keeps` is the product of the
+// kept shares along both axes. `loses` is the product of the kept share along one axis and the lost
+// share along the other.
 static num FN(grid_curve_entry)(num h, num t, num keeps, num loses, num phi_c, num reach)
 {
   return n_mad(keeps, n_mad(reach, h, n_mul(phi_c, t)), n_mul(n_mul(loses, phi_c), h));
 }
 
-// Replaces the second derivatives of the distance in *out where clipping moved the point. There
-// phi grad phi = (phi_c + a) k + phi_c r + L d, with a = g . d, k = C g and r = C H d + L g, where
-// C and L are what clipping keeps and loses and d is `moved`. Its derivative is, with T = dH/dx .
+// Replaces the second derivatives of the distance in *out if clipping moved the point. There phi
+// grad phi = (phi_c + a) k + phi_c r + L d, with a = g . d, k = C g and r = C H d + L g. C and L
+// are the kept and lost shares of clipping, and d is `moved`. Its derivative is, with T = dH/dx .
 // d,
 //   k k' + k r' + r k' + C ((phi_c + a) H + phi_c T) C + phi_c (C H L + L H C) + L L
 //   + C' (a g + phi_c H d - d) along the diagonal,
-// from which (grad phi)(grad phi)' is taken off. Where phi is phi_c / 2, what is derived is phi_c k
-// / 4.
+// from which (grad phi)(grad phi)' is subtracted. If phi is phi_c / 2, the differentiated vector is
+// phi_c k / 4.
 static void FN(grid_curve)(GLOBAL const real *s, const FN(grid_place) *p, const FN(grid_jet) *j,
                            FN(surface) *out)
 {
