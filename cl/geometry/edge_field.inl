@@ -87,7 +87,7 @@ typedef struct edge_search {
   ilane done;
 } edge_search;
 
-#define EDGE_STEPS 100 // bisection alone needs 53
+#define EDGE_STEPS 100 // bisection needs 53
 #define EDGE_CLOSE (R(2.0) * REAL_EPSILON)
 
 // The tilted field at a place of the edge, from phi and its slope.

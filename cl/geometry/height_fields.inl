@@ -95,8 +95,9 @@ static lane FN(height_fields_bound)(int count, GLOBAL const int *ranges, GLOBAL 
   return least;
 }
 
-// A ray advances as far as the ground below cannot reach it, by the slope of all of the ground or
-// by that of the part within HEIGHT_NEAR, or as far as the distance of a wall or the base.
+// A ray advances as far as the ground below cannot reach it. This length follows from the slope of
+// all of the ground, or from that of the part within HEIGHT_NEAR. The ray may also advance by the
+// distance of a wall or the base.
 static void FN(height_fields_march)(FN(marching) *m, int count, GLOBAL const int *ranges,
                                     GLOBAL const real *numbers, GLOBAL const coefficients *c, vec x)
 {

@@ -1,12 +1,12 @@
-// A scene of moving links as the host lays it out and kernels read it: sizes, a table of ints and a
-// table of reals, and the layouts of what each world computes with. Formulas:
+// A scene of moving links, with the layout that the host writes and kernels read: sizes, a table of
+// ints and a table of reals, and the layouts of each world's data. Formulas:
 // docs/dev/cone-formulas.md.
 #ifndef GEOMETRY_WORLD_H
 #define GEOMETRY_WORLD_H
 
 #include "geometry/joints.h"
 
-// Bits of a world's status; docs/dev/cone-formulas.md, section 12, says when each is set.
+// Bits of a world's status. docs/dev/cone-formulas.md, section 12, describes when each is set.
 #define WORLD_NOT_FINITE 1
 #define WORLD_DIVERGED 2
 #define WORLD_OVERFLOW 4
@@ -23,26 +23,26 @@
 #define WORLD_STOPPED (WORLD_NOT_FINITE | WORLD_DIVERGED | WORLD_SINGULAR | WORLD_BAD_INPUT)
 
 // The sizes of a scene. All members are ints, so that host and device agree on the layout. Members
-// at_... say where a table begins among the ints or the reals, or where numbers begin among those
+// at_... are the starts of tables among the ints or the reals, or the starts of numbers among those
 // of a world (kernels/world/memory.cl).
 typedef struct world_sizes {
   int links, nq, nv, nu; // nu: all controls, first those of actuators, then those of moved links
   int actuators;
-  int pairs;       // of the scene, listed or automatic
-  int listed;      // pairs; the first ones
-  int columns;     // of friction and of stiffness: a listed pair has one, and a body that is in
-                   // automatic pairs
+  int pairs;  // of the scene, listed or automatic
+  int listed; // pairs; these are the first ones
+  // of friction and of stiffness: one for each listed pair, and for each body in automatic pairs
+  int columns;
   int groups;      // of contacts: those of one pair between the same two links
-  int rows;        // on one degree of freedom each: limits and friction loss
+  int rows;        // each on one degree of freedom: limits and friction loss
   int coordinates; // weighted sums of joints' positions: tendons, then those of equalities
   int tendons, equalities;
   int trees;  // of links: M has a block for each, and zeros between them
-  int blocks; // numbers of all trees' square blocks together
+  int blocks; // numbers of all trees' square blocks
   int iterations, line_iterations, capacity;
   int pyramidal, exact, damped;
-  int hard;     // contacts of a world that are chosen at most, where they are hard ones, else 0
+  int hard;     // the most contacts of a world that are chosen if they are hard, otherwise 0
   int tangents; // friction rows of a hard contact: 2, 4 or 8
-  int hard_rows, elastic; // rows of its problem at most; HARD_STIFF, HARD_COLLISION or HARD_PAPER
+  int hard_rows, elastic; // most rows of its problem; HARD_STIFF, HARD_COLLISION or HARD_PAPER
   // what the contact law asks for
   int pair_springs; // 1 where each pair has numbers of a spring, among them its friction; else
                     // friction is of parameters
@@ -52,47 +52,48 @@ typedef struct world_sizes {
   // where tables begin among the ints
   int at_links, at_actuators, at_rows, at_groups, at_group_dofs, at_dofs, at_trees, at_tree_dofs;
   int at_coordinates, at_members, at_equalities;
-  // where tables begin among the reals
+  // starts of tables among the reals
   int at_link_reals, at_dof_reals, at_actuator_reals, at_row_reals, at_group_reals;
-  int at_springs; // the numbers of each pair's spring, where pairs have them
+  int at_springs; // the numbers of each pair's spring, if pairs have them
   int at_member_reals, at_tendon_reals, at_equality_reals;
-  // where a world's numbers begin in its block
+  // starts of a world's numbers in its block
   int at_rotation, at_origin, at_anchor, at_arm, at_axis, at_velocity, at_acceleration, at_force;
   int at_composite, at_mass, at_factor, at_smooth, at_bias, at_free, at_quaternion;
-  // with equalities: the matrix M + J' D J, whose factor is at_factor; that of M itself; the
-  // acceleration without equalities; an equality's rows. Without, all but the last are M's own.
+  // with equalities: the matrix M + J' D J, whose factor is at_factor; the factor of M itself; the
+  // acceleration without equalities; and an equality's rows. Without equalities all but the last
+  // are those of M.
   int at_system, at_mass_factor, at_unheld, at_equality;
-  int at_mobility, at_row_weights, at_columns; // there where the diagonal is exact or a group weak
-  int at_constraint_force;                     // the constraint force, where pairs have springs
+  int at_mobility, at_row_weights, at_columns; // only if the diagonal is exact or a group is weak
+  int at_constraint_force;                     // the constraint force, if pairs have springs
   int numbers;
-  // where the numbers of a world's reverse pass begin in its block
+  // starts of the numbers of a world's reverse pass in its block
   int at_back_links, at_back_y, at_back_z, at_back_slow, at_back_less, at_back_q, at_back_v;
   int at_back_u, at_back_parameters, back_numbers;
-  int at_back_mobility; // of each group the lower triangle of its mobility's cotangent, where
-                        // that is there
-  // where the solver's reals begin in a world's row of `work`
+  // for each group the lower triangle of the cotangent of its mobility, if the mobility exists
+  int at_back_mobility;
+  // starts of the solver's reals in a world's row of `work`
   int at_axes_of, at_mass_of, at_vectors, at_row_terms, at_islands, at_room, at_passes, at_panels,
     work;
-  int pooled; // 1 where panels lie in a pool of all worlds, whose size each step tells
-  int slots;  // how many contacts a world has at most
+  int pooled; // 1 if panels are in a pool of all worlds, whose size each step reports
+  int slots;  // the most contacts of a world
 } world_sizes;
 
 // Ints of a link, of an actuator, of a row on one degree of freedom (a joint's limit or friction
-// loss), of a group, of a mover: a degree of freedom that moves a group's links against each other,
-// of a degree of freedom, and of a tree.
+// loss), of a group, of a mover (a degree of freedom that moves a group's links against each
+// other), of a degree of freedom, and of a tree.
 #define LINK_PARENT 0
 #define LINK_TYPE 1
 #define LINK_Q 2
 #define LINK_V 3
-#define LINK_TREE 4 // -1 where no degree of freedom moves it
-#define LINK_U 5    // where a moved link's controls begin, else -1
+#define LINK_TREE 4 // -1 if no degree of freedom moves it
+#define LINK_U 5    // start of a moved link's controls, otherwise -1
 #define LINK_INTS 6
 #define ACTUATOR_FEELS 0 // whether its force depends on q or v
 #define ACTUATOR_Q 1
 #define ACTUATOR_V 2
 #define ACTUATOR_LIMITED 3
 #define ACTUATOR_CLAMPED 4
-#define ACTUATOR_TENDON 5 // whose joints it moves together, or -1
+#define ACTUATOR_TENDON 5 // the tendon whose joints it moves, or -1
 #define ACTUATOR_INTS 6
 #define ROW_KIND 0
 #define ROW_Q 1
@@ -104,27 +105,27 @@ typedef struct world_sizes {
 #define GROUP_A 0 // the link of body 1, -1 for the world
 #define GROUP_B 1
 #define GROUP_PAIR 2
-#define GROUP_DOFS 3   // how many movers it has
-#define GROUP_DOF_AT 4 // where they begin in the table of movers
-#define GROUP_WEAK 5   // 1 where its links' inverse weights may say nothing (contacts.cl)
-#define GROUP_SLOT 6   // how many slots the groups before it have
-// which column of friction and of stiffness is its pair's or its first body's
+#define GROUP_DOFS 3   // its number of movers
+#define GROUP_DOF_AT 4 // their start in the table of movers
+#define GROUP_WEAK 5   // 1 if its links' inverse weights may be meaningless (contacts.cl)
+#define GROUP_SLOT 6   // number of slots of the previous groups
+// the column of friction and of stiffness of its pair, or of its first body
 #define GROUP_COLUMN_A 7
-#define GROUP_COLUMN_B 8 // the same one, or its second body's
-#define GROUP_CENTRE 9   // the link from whose origin its contacts are seen
-#define GROUP_TURNS 10   // the side, 0 or 1, whose body pyramids of friction turn with
+#define GROUP_COLUMN_B 8 // the same column, or that of its second body
+#define GROUP_CENTRE 9   // the link to whose origin its contacts are relative
+#define GROUP_TURNS 10   // the side, 0 or 1, with whose body pyramids of friction rotate
 #define GROUP_INTS 11
 #define MOVER_DOF 0
 #define MOVER_LINK 1
 #define MOVER_SIGN 2
 #define MOVER_INTS 3
 #define DOF_TREE 0
-#define DOF_PLACE 1 // which of its tree's degrees of freedom it is
+#define DOF_PLACE 1 // its index among its tree's degrees of freedom
 #define DOF_INTS 2
-#define TREE_DOFS 0 // how many degrees of freedom it has
-// where they begin, in their order, in the table of trees' degrees of freedom
+#define TREE_DOFS 0 // its number of degrees of freedom
+// their start, in order, in the table of trees' degrees of freedom
 #define TREE_DOF_AT 1
-#define TREE_BLOCK 2 // where its square block, row by row, begins among the blocks of all trees
+#define TREE_BLOCK 2 // start of its square block, row by row, among the blocks of all trees
 #define TREE_INTS 3
 
 // Ints of a coordinate, of one of its members, a joint, and of an equality.
@@ -134,13 +135,13 @@ typedef struct world_sizes {
 #define MEMBER_Q 0
 #define MEMBER_V 1
 #define MEMBER_INTS 2
-#define EQUALITY_CONNECT 0     // two points are at one place
-#define EQUALITY_WELD 1        // and do not turn against each other
+#define EQUALITY_CONNECT 0     // two points coincide
+#define EQUALITY_WELD 1        // and do not rotate against each other
 #define EQUALITY_COORDINATES 2 // one coordinate is a polynomial of another
 #define EQUALITY_ROWS(kind) ((kind) == EQUALITY_CONNECT ? 3 : (kind) == EQUALITY_WELD ? 6 : 1)
 #define EQUALITY_KIND 0
 #define EQUALITY_A 1 // a link, -1 for the world; or a coordinate
-#define EQUALITY_B 2 // the same; -1 where there is no second coordinate
+#define EQUALITY_B 2 // the same; -1 if there is no second coordinate
 #define EQUALITY_TREE 3
 #define EQUALITY_INTS 4
 
@@ -154,9 +155,9 @@ typedef struct world_sizes {
 #define WORLD_CONE_SMOOTHING 4
 #define WORLD_LIMIT_SMOOTHING 5
 #define WORLD_DIVERGENCE 6
-#define WORLD_HALF_LEAST 7      // the least GROUP_HALF that is known, HALF_UNKNOWN where none is
+#define WORLD_HALF_LEAST 7      // the least known GROUP_HALF, HALF_UNKNOWN if none is known
 #define WORLD_REACH_MOST 8      // the largest group_reach
-#define WORLD_ERROR_REDUCTION 9 // this and all that follow are for hard contacts
+#define WORLD_ERROR_REDUCTION 9 // this and all following ones are for hard contacts
 #define WORLD_SLOP 10
 #define WORLD_CORRECTION 11
 #define WORLD_LIMIT_MARGIN 12
@@ -197,49 +198,49 @@ typedef struct world_sizes {
 #define SOFT_POWER 6
 #define SOFT_REALS 7
 #define ROW_SOFT 0
-#define ROW_END SOFT_REALS          // where a limit is, or the force of a friction loss
+#define ROW_END SOFT_REALS          // the position of a limit, or the force of a friction loss
 #define ROW_WEIGHT (SOFT_REALS + 1) // the inverse weight of its degree of freedom
 #define ROW_REALS (SOFT_REALS + 2)
-#define ROW_SPRING_K 0 // limit springs' numbers take the softness' place where contacts are springs
+#define ROW_SPRING_K 0 // for springs, limit springs' numbers replace the softness
 #define ROW_SPRING_E 1
 #define ROW_SPRING_V 2
-#define ROW_SPRING_SMOOTH 3 // 1 where their dissipation is smooth
+#define ROW_SPRING_SMOOTH 3 // 1 if their dissipation is smooth
 #define GROUP_SOFT 0
 #define GROUP_MARGIN SOFT_REALS
 #define GROUP_WEIGHT (SOFT_REALS + 1) // the sum of both links' inverse weights
-#define GROUP_FLAT (SOFT_REALS + 2)   // 1 where its contacts have no friction
+#define GROUP_FLAT (SOFT_REALS + 2)   // 1 if its contacts have no friction
 #define GROUP_RESTITUTION (SOFT_REALS + 3)
-#define GROUP_REACH (SOFT_REALS + 4)  // the margin: hard contacts that are farther apart are none
-#define GROUP_MERGED (SOFT_REALS + 5) // hard contacts that are nearer to each other are one
-// of springs and hard contacts: the depth over which activities rise, 0 for given ones
+#define GROUP_REACH (SOFT_REALS + 4)  // the margin: hard contacts at a larger distance do not count
+#define GROUP_MERGED (SOFT_REALS + 5) // hard contacts nearer to each other are merged
+// for springs and hard contacts: the depth over which activities rise, 0 for given ones
 #define GROUP_DEPTH (SOFT_REALS + 6)
-#define GROUP_HALF (SOFT_REALS + 7)  // half of its thinner body's thickness, 0 where not known
-#define GROUP_BALLS (SOFT_REALS + 8) // a sphere around either body: its centre in the link, radius
+#define GROUP_HALF (SOFT_REALS + 7)  // half of its thinner body's thickness, 0 if unknown
+#define GROUP_BALLS (SOFT_REALS + 8) // a sphere around each body: its centre in the link, radius
 #define BALL_REALS 4
-// GROUP_HALF for sweeping, 0 where that leaves it out
+// GROUP_HALF for sweeping, 0 if sweeping excludes the group
 #define GROUP_SWEEP_HALF (GROUP_BALLS + 2 * BALL_REALS)
-// how far from each other sweeping stops its bodies
+// the distance at which sweeping stops its bodies
 #define GROUP_APART (GROUP_BALLS + 2 * BALL_REALS + 1)
-// 1 where its spring's dissipation is smooth
+// 1 if its spring's dissipation is smooth
 #define GROUP_SMOOTH (GROUP_BALLS + 2 * BALL_REALS + 2)
-// of the body of side GROUP_TURNS: its quaternion in its link, and what its axes x and y weigh
-// against z
+// for the body of side GROUP_TURNS: its quaternion in its link, and the weights of its axes x and y
+// relative to z
 #define GROUP_AXES (GROUP_BALLS + 2 * BALL_REALS + 3)
 #define GROUP_ACROSS (GROUP_BALLS + 2 * BALL_REALS + 7)
-// how far below a contact's point, against its normal, its force acts: half of the margin, 0 of
-// given contacts
+// distance below a contact's point, against its normal, at which its force acts: half of the
+// margin, 0 for given contacts
 #define GROUP_MIDDLE (GROUP_BALLS + 2 * BALL_REALS + 8)
-// how far from their links' origins the spheres of both bodies reach together
+// sum of the farthest distances of both bodies' spheres from their links' origins
 #define GROUP_SPAN (GROUP_BALLS + 2 * BALL_REALS + 9)
 #define GROUP_REALS (GROUP_BALLS + 2 * BALL_REALS + 10)
-// Of a tendon: its spring pulls where the tendon's length is below or above what it rests at.
+// A tendon's reals. Its spring pulls if the tendon's length is outside of the rest range.
 #define TENDON_STIFFNESS 0
 #define TENDON_DAMPING 1
 #define TENDON_LOW 2
 #define TENDON_HIGH 3
 #define TENDON_REALS 4
-// Of an equality: a softness and inverse weights; then for links the place of either side, a
-// position and a quaternion, or for coordinates a polynomial and where both began.
+// An equality's reals: a softness and inverse weights; then for links the place of either side, a
+// position and a quaternion, or for coordinates a polynomial and both initial values.
 #define EQUALITY_SOFT 0
 #define EQUALITY_WEIGHT SOFT_REALS
 #define EQUALITY_TURN_WEIGHT (SOFT_REALS + 1)
@@ -251,7 +252,7 @@ typedef struct world_sizes {
 #define EQUALITY_START_B (SOFT_REALS + 9)
 #define EQUALITY_REALS (SOFT_REALS + 17)
 
-// How many parameters a world has: mass_scale (links), friction (columns), stiffness (columns),
+// The number of a world's parameters: mass_scale (links), friction (columns), stiffness (columns),
 // gravity (3).
 #define PARAMETERS(links, columns) ((links) + 2 * (columns) + 3)
 
@@ -274,9 +275,10 @@ typedef struct world_sizes {
 // origin (xx, yy, zz, xy, xz, yz).
 #define COMPOSITE_NUMBERS 10
 
-// What Newton's method keeps of a world: of each degree of freedom the twist (turn, way) that it
-// gives to its link about the link's origin at a rate of 1, and where that origin lies; vectors of
-// nv numbers, two numbers of each row, and numbers of each island, in the place of its least tree.
+// The data of Newton's method for a world: for each degree of freedom the twist (angular velocity,
+// velocity) of its link about the link's origin at a rate of 1, and the position of that origin;
+// vectors of nv numbers, two numbers of each row, and numbers of each island, at the index of its
+// least tree.
 #define AXIS_AT 6
 #define AXIS_REALS 9
 #define VECTOR_FREE 0
@@ -289,13 +291,13 @@ typedef struct world_sizes {
 #define VECTOR_ALONG 7            // M step, or acc - free
 #define VECTOR_HELD 8             // M free
 #define VECTORS 9
-// Of each link, for CPUs, though GPUs have room for it, too: its origin as seen from its parent's,
-// its twist about its origin, what contacts add up to on it and on those that follow it
+// Numbers of each link, used on CPUs, though GPUs reserve room for them too: its origin relative to
+// its parent's, its twist about its origin, the sums of contacts on it and its descendants
 // (kernels/world/passes.cl), and whether there are any.
 #define PASS_ARM 0
 #define PASS_TWIST 3
 #define PASS_SUMS 9
-#define PASS_SUMS_REALS 32 // 27, filled up to whole lanes
+#define PASS_SUMS_REALS 32 // 27, padded to whole lanes
 #define PASS_LOADED 41
 #define PASS_REALS 42
 // Of each of the world's entries: the twist of link a against link b of its group at an
@@ -316,10 +318,10 @@ typedef struct world_sizes {
 #define ROW_TERM_REF 1
 #define ROW_TERMS 2
 #define ISLAND_LAST 0   // the last decrement
-#define ISLAND_START 1  // minus the slope of the cost where a line begins
-#define ISLAND_TURNED 2 // the parts of slope and bend that M alone has
+#define ISLAND_START 1  // minus the slope of the cost at the start of a line
+#define ISLAND_TURNED 2 // the contributions of M to slope and bend
 #define ISLAND_BENT 3
-#define ISLAND_AT 4 // how far along the line, and between which ends
+#define ISLAND_AT 4 // the position on the line, and its bounds
 #define ISLAND_LOW 5
 #define ISLAND_HIGH 6
 #define ISLAND_SLOPE 7
@@ -327,15 +329,16 @@ typedef struct world_sizes {
 #define ISLAND_SUM 9
 #define ISLAND_NUMBERS 10
 
-// The ints of a world's graph of trees (kernels/world/panels.cl): ORDER_ARRAYS arrays with one for
-// each tree, where its panels begin in the pool, and rows of bits, one a tree and one for room.
+// The ints of a world's graph of trees (kernels/world/panels.cl): ORDER_ARRAYS arrays with one int
+// for each tree, the start of its panels in the pool, and rows of bits, one per tree and one for
+// room.
 #define ORDER_ISLAND 0 // the least tree of its island
-#define ORDER_STATE 1  // ISLAND_... of the island whose least tree it is
+#define ORDER_STATE 1  // ISLAND_... of the island with this least tree
 #define ORDER_TREES 2  // the trees in the order of elimination
 #define ORDER_PLACE 3  // the place of each tree in it
 #define ORDER_DEGREE 4
-#define ORDER_ROWS 5  // of its panel
-#define ORDER_PANEL 6 // where its panel begins
+#define ORDER_ROWS 5  // number of rows of its panel
+#define ORDER_PANEL 6 // start of its panel
 #define ORDER_ARRAYS 7
 #define ORDER_FIRST(trees) (ORDER_ARRAYS * (trees))
 #define ORDER_BITS(trees) (ORDER_FIRST(trees) + 1)
@@ -345,11 +348,11 @@ typedef struct world_sizes {
 #define ISLAND_SEARCHES 2 // along a line
 #define ISLAND_ENDS 4
 #define ISLAND_FAILED 8
-#define ISLAND_MOVES 16 // from where it was looked at
-// How far a panel's columns are apart; the most degrees of freedom of a world whose panels need no
-// pool, and the most numbers that its panels have, where `squares` is the sum of the squares of
-// trees' degrees of freedom; in the pool worlds begin at multiples of PANEL_UNIT, of which all of a
-// chunk's worlds have at most ORDER_SUM_MOST.
+#define ISLAND_MOVES 16 // away from its last evaluation
+// The distance of a panel's columns; the most degrees of freedom of a world whose panels need no
+// pool, and the most numbers of its panels, where `squares` is the sum of the squares of trees'
+// degrees of freedom. In the pool worlds begin at multiples of PANEL_UNIT, and all of a chunk's
+// worlds have at most ORDER_SUM_MOST of these units.
 #define PANEL_STRIDE(rows, lanes) (((rows) + (lanes)-1) / (lanes) * (lanes))
 #define PANEL_DOFS_MOST 128
 #define PANELS_MOST(nv, squares, lanes) (((nv) * (nv) + (squares)) / 2 + ((nv) + 1) * (lanes))
@@ -410,7 +413,7 @@ typedef struct world_sizes {
 #define CANDIDATE_A 0
 #define CANDIDATE_B 1
 #define CANDIDATE_GROUP 2
-#define CANDIDATE_KEPT 3 // 1 where it is never left out
+#define CANDIDATE_KEPT 3 // 1 if it is never excluded
 #define CANDIDATE_INTS 4
 #define CANDIDATE_RUN 32
 #define KIND_RUN 0
@@ -450,10 +453,10 @@ typedef struct contact_layout {
 #define MOBILITY_PART 21
 #define GROUP_ADJOINT (BACK_MOBILITY + MOBILITY_PART)
 
-// Sweeping (kernels/world/sweep.cl) has so many impacts a step. A world has ints, whether it is
-// looked at any more, and the group of the impact that comes first, -1 for none; and reals: the
-// share of the step that is left, the shares of this at which its bodies meet and at which they are
-// stopped, and out of body 2 the normal where they meet, and the middle between them.
+// Sweeping (kernels/world/sweep.cl) has at most SWEEP_EVENTS impacts per step. A world has ints:
+// whether it is still active, and the group of its first impact, -1 for none. Its reals are the
+// remaining share of the step, the shares of this at which its bodies meet and at which they are
+// stopped, the outward normal of body 2 at the meeting, and the midpoint between the bodies.
 #define SWEEP_EVENTS 15
 #define SWEEP_ACTIVE 0
 #define SWEEP_GROUP 1
@@ -467,14 +470,14 @@ typedef struct contact_layout {
 // The memory of an impact: J (3, nv), inv(L) J' (3, nv), a vector of nv.
 #define SWEEP_WORK(nv) (7 * (nv))
 
-// What is kept of a step's impacts for their derivatives. A world has an int, how many impacts it
-// has had, and then the ints of each: its group, the kind of the features that meet (CCD_...), 1
-// where the middle of a patch is hit, how many of SWEEP_DIRECTIONS each body's own vertices are
-// farthest in, and 1 for the last impact of a step. An impact's reals are the share at which bodies
-// meet and that of the step that was left; the corners of the features (4, 3), the vertex before
-// the triangle's or body 1's edge before body 2's, and the means of each body's farthest vertices
-// (2, 3), in the meshes' own axes; the state: where the rest of the step began, where it led to,
-// and the velocity.
+// The data of a step's impacts for their derivatives. A world has an int, its number of impacts,
+// and then the ints of each: its group, the kind of the features that meet (CCD_...), 1 if the
+// middle of a patch is hit, the number of SWEEP_DIRECTIONS in which each body's own vertices are
+// farthest, and 1 for the last impact of a step. An impact's reals are the share at which bodies
+// meet and the share of the step that was left; the corners of the features (4, 3), the vertex
+// before the triangle's or body 1's edge before body 2's, and the means of each body's farthest
+// vertices (2, 3), in the meshes' own axes; and the state: the start of the rest of the step, its
+// end, and the velocity.
 #define SWEEP_DIRECTIONS 8
 #define SWEEP_KEPT_GROUP 0
 #define SWEEP_KEPT_KIND 1
@@ -490,18 +493,17 @@ typedef struct contact_layout {
 #define SWEEP_KEPT_STATE 20
 #define SWEEP_KEPT_REALS(nq, nv) (SWEEP_KEPT_STATE + 2 * (nq) + (nv))
 
-// The tangent of the state on which an impact acts: of where the rest of the step begins, of where
-// it leads to, of the velocity (nv each), and of the share of the step that is left. A cotangent
-// has the same places. Parameters of an impact are the links' mass scales, the controls of moved
-// links and the friction of its pair.
+// The tangent of the state on which an impact acts: of the start of the rest of the step, of its
+// end, of the velocity (nv each), and of the remaining share of the step. A cotangent has the same
+// layout. Parameters of an impact are the links' mass scales, the controls of moved links and the
+// friction of its pair.
 #define SWEEP_SEED(nv) (3 * (nv) + 1)
 #define SWEEP_SEEDS(nv, links, moved) (SWEEP_SEED(nv) + (links) + (moved) + 1)
-// The cotangents of what is no state: mass scales, columns of friction, controls of moved links.
+// The cotangents of parameters: mass scales, columns of friction, controls of moved links.
 #define SWEEP_SLOPES_OF(links, columns, moved) ((links) + (columns) + (moved))
-// The memory of LANES directions of derivative of an impact, in numbers of LANES: a tree; where the
-// rest of the step begins, where it leads to and where bodies meet, parameters and controls; v, J
-// and inv(L) J' (nv, 7) and a vector of nv. The tangents themselves, which are no numbers but their
-// derivatives, come behind them all.
+// The memory of LANES directions of derivative of an impact, in numbers of LANES: a tree; the start
+// of the rest of the step, its end and the meeting; parameters and controls; v, J and inv(L) J'
+// (nv, 7) and a vector of nv. The tangents follow; they are not numbers but derivatives only.
 #define SWEEP_DUALS(numbers, nq, nv, nu, parameters) \
   ((numbers) + 3 * (nq) + (parameters) + (nu) + 8 * (nv))
 #define SWEEP_DUAL_REALS(numbers, nq, nv, nu, parameters) \
@@ -517,39 +519,39 @@ typedef struct contact_layout {
 #define HARD_INTS(most, rows) (HARD_CHOSEN + 2 * (most) + (rows))
 // The ints of a candidate: its item, its place there, whether it is taken, and whether it is idle.
 #define HARD_CANDIDATE 4
-// How derivatives see bounces (docs/dev/lcp-formulas.md, section 8): not at all, as collisions in
+// How derivatives treat bounces (docs/dev/lcp-formulas.md, section 8): not at all, as collisions in
 // time, or by least squares.
 #define HARD_STIFF 0
 #define HARD_COLLISION 1
 #define HARD_PAPER 2
 // The numbers of a world's hard contacts, of m rows: J and J inv(M), (m, nv) each; for each row the
-// derivative of its target speed by its distance; for each row its restitution where it bounces,
-// else 0; a vector of nv; and for each row its parts along two tangents.
+// derivative of its target speed by its distance; for each row its restitution if it bounces,
+// otherwise 0; a vector of nv; and for each row its parts along two tangents.
 #define HARD_ALONG(m, nv) (2 * (m) * (nv) + 2 * (m) + (nv))
 #define HARD_REALS(m, nv) (HARD_ALONG(m, nv) + 2 * (m))
-// The room that their derivatives take: what collisions in time add to dq'/d(q, u) and to dv'/d(q,
-// u), where u are the controls of moved links, (nv, nv + moved) each, three matrices (m, m), three
-// vectors of m, for each row a vector of nv, two vectors of m, and two of nv, which begin at
-// HARD_SHARES.
+// The memory for their derivatives: the contributions of collisions in time to dq'/d(q, u) and to
+// dv'/d(q, u), where u are the controls of moved links, (nv, nv + moved) each, three matrices (m,
+// m), three vectors of m, for each row a vector of nv, two vectors of m, and two of nv, which begin
+// at HARD_SHARES.
 #define HARD_SHARES(m, nv, moved) \
   (2 * (nv) * ((nv) + (moved)) + 3 * (m) * (m) + 5 * (m) + (m) * (nv))
 #define HARD_ADJOINT(m, nv, moved) (HARD_SHARES(m, nv, moved) + 2 * (nv))
 
 // The numbers of a world in which descent may choose the classes (docs/dev/lcp-formulas.md, section
-// 9): the cotangents of the state and of the parameters with which the way back began, and the size
-// of the gradient by the answer's own classes.
+// 9): the cotangents of the state and of the parameters at the start of the reverse pass, and the
+// size of the gradient by the solution's own classes.
 #define HARD_ESCAPE(nv, parameters) (2 * (nv) + (parameters) + 1)
 
-// The planes (ROW_ADJOINT, nv) of what rows on single degrees of freedom add to the cotangents of
-// q, of v and of the diagonal of inv(M).
+// The planes (ROW_ADJOINT, nv) of the contributions of rows on single degrees of freedom to the
+// cotangents of q, of v and of the diagonal of inv(M).
 #define ROW_BACK_Q 0
 #define ROW_BACK_V 1
 #define ROW_BACK_WEIGHT 2
 #define ROW_ADJOINT 3
 
 // The numbers of a link in the reverse pass. First its twists (angular velocity, velocity of its
-// origin) where joints move by y and by z. Then five pairs of vectors, a moment and a force each:
-// the cotangents of the link's twist under y, of that under z, of its velocity, of its true
+// origin) if joints move by y and by z. Then five pairs of vectors, a moment and a force each: the
+// cotangents of the link's twist under y, of that under z, of its velocity, of its true
 // acceleration, and of its pose.
 #define LINK_BACK_TWIST_Y 0
 #define LINK_BACK_TWIST_Z 6
