@@ -16,8 +16,8 @@
 #define VERTICES 300
 #define SWEEPS 12
 #define SWEEPS_MOST 100
-#define LEFT_OUT_MOST 0.01 /* of the volume, in pieces beside the largest */
-#define REACH 0.02         /* of the diagonal: the longest step of a vertex towards the surface */
+#define LEFT_OUT_MOST 0.01 /* share of the volume in pieces other than the largest */
+#define REACH 0.02 /* longest step of a vertex towards the surface, as a share of the diagonal */
 
 abut_contact_mesh_options abut_default_contact_mesh_options(void)
 {
@@ -43,7 +43,7 @@ static abut_status check_options(abut_contact_mesh_options *o)
   return ABUT_SUCCESS;
 }
 
-/* Thins a surface to as many vertices as wanted, each with a triangle, its sides paired. */
+/* Thins a surface to the given number of vertices, each with a triangle, and pairs its sides. */
 static abut_status thin_out(const surface *fine, size_t vertices, surface *out)
 {
   thinner t = {0};
@@ -94,7 +94,7 @@ static abut_status report_of(probe *p, const zero_set *z, surface *mesh,
   return ABUT_SUCCESS;
 }
 
-/* Lets the definition have the mesh. */
+/* Puts the mesh into the definition. */
 static abut_status hold(const surface *s, arena *memory, abut_body_def *def)
 {
   void *vertices, *sizes, *indices;

@@ -7,13 +7,13 @@
 #include "contact/smoothing.h"
 #include <math.h>
 
-#define STEPS 12        /* towards the surface */
-#define NEAR 1e-10      /* of the reach: there it ends */
-#define SLOPE_STEP 1e-5 /* of the reach: over which the slope along the normal is told */
+#define STEPS 12        /* steps towards the surface */
+#define NEAR 1e-10      /* share of the reach at which the search ends */
+#define SLOPE_STEP 1e-5 /* share of the reach over which the slope along the normal is measured */
 #define SLOPE_LEAST 0.05
 
-/* Packs the primitives once more, in double. Those that bodies keep as they were given suffice for
- * bodies of these alone. */
+/* Packs the primitives again, in double. If the body has only primitives, the ones it keeps as
+ * given are enough. */
 static abut_status pack(const body *b, probe *out)
 {
   const abut_body_info *info = &b->info;
@@ -56,7 +56,7 @@ static abut_status fill(const body *of, const field_of *f, probe *out, box *b)
     const box before = *b;
     families[i]->cover(&p, b);
     if (p.count && memcmp(&before, b, sizeof before) == 0) {
-      families[i]->enclose(&p, 0.0, b); /* planes bound no box by themselves */
+      families[i]->enclose(&p, 0.0, b); /* planes have no bounding box of their own */
     }
   }
   return ABUT_SUCCESS;
@@ -114,8 +114,8 @@ void probe_field(probe *p, const double *points, size_t count, double *field, do
   }
 }
 
-/* Newton's method along the normal. A field is no distance, so that its slope there is asked for,
- * too. */
+/* Newton's method along the normal. The field is not a distance, so its slope along the normal is
+ * measured too. */
 void probe_project(probe *p, double *points, size_t count, double *normal, bool *done)
 {
   const double step = SLOPE_STEP * p->reach;

@@ -10,48 +10,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEVIATION 0.002 /* of the diagonal: counts as much as a triangle of no quality, by: */
-#define SHAPE 0.08      /* weight of how far faces are off the surface, beside their quality */
-#define VOLUME 1.1      /* weight of the volume, beside how far faces are off */
-#define POOR 0.4        /* quality below which it counts four times more */
-#define UPRIGHT 0.2     /* cosine between a face's normal and the field's below which it counts */
-#define SIDE_SHARE (0.55 / 3.0) /* of how far a face is off: that of a side's middle, */
-#define CENTRE_SHARE 0.45       /* and that of its centre */
-#define TIP 0.8       /* smallest curvature times the edges' length from which a vertex stays */
-#define TURNS_MOST 4  /* passes over all edges a sweep */
-#define STEP 0.3      /* of the edges' length, by which vertices try to move */
-#define STEP_FALL 0.9 /* each sweep */
-#define AROUND 6      /* directions in which they try */
+/* distance from the surface that costs as much as a triangle of quality 0, as a share of the
+ * diagonal; weighted by: */
+#define DEVIATION 0.002
+/* weight of the faces' distance from the surface, relative to their quality */
+#define SHAPE 0.08
+#define VOLUME 1.1 /* weight of the volume, relative to the faces' distance from the surface */
+#define POOR 0.4   /* quality below which it counts four times more */
+/* cosine between a face's normal and the field's normal below which the angle has a cost */
+#define UPRIGHT 0.2
+/* weight of each side's middle in a face's distance from the surface */
+#define SIDE_SHARE (0.55 / 3.0)
+#define CENTRE_SHARE 0.45 /* weight of the face's centre */
+/* smallest curvature times edge length from which a vertex is held in place */
+#define TIP 0.8
+#define TURNS_MOST 4  /* passes over all edges in each sweep */
+#define STEP 0.3      /* share of the edge length by which vertices try to move */
+#define STEP_FALL 0.9 /* factor after each sweep */
+#define AROUND 6      /* directions that are tried */
 #define TRIALS (AROUND + 1)
-#define DEGREE_MOST 48  /* triangles around a vertex that moves or whose edges are turned */
-#define FALL 1e-9       /* by which the cost must fall */
-#define BEND 1e-4       /* of the diagonal: over which curvature is told */
-#define SAMPLES 12000   /* points of the fine surface that no face may leave, about */
-#define LEAVE_SHARE 1.5 /* of their distance in the beginning, */
-#define LEAVE 0.012     /* and of the diagonal beside, by which faces may leave them */
+/* maximum number of triangles around a vertex that moves or whose edges are turned */
+#define DEGREE_MOST 48
+#define FALL 1e-9 /* least decrease of the cost */
+#define BEND 1e-4 /* share of the diagonal over which curvature is measured */
+/* approximate number of points of the fine surface that must stay near a face */
+#define SAMPLES 12000
+/* limit of a sample's distance to the faces: factor of its initial distance, */
+#define LEAVE_SHARE 1.5
+#define LEAVE 0.012 /* plus a share of the diagonal */
 
 typedef struct relaxer {
   probe *p;
   surface *mesh;
-  double diagonal, scale, origin[3]; /* scale: of a face's area times its distance off */
+  double diagonal, scale, origin[3]; /* scale: of a face's area times its distance */
   double *normal;                    /* (points, 3) */
   unsigned char *held;               /* (points) */
-  uint32_t *side;                    /* (points) one that begins there */
-  double *middle;                    /* (sides) size of the field at the middle */
+  uint32_t *side;                    /* (points) one side that begins at each point */
+  double *middle;                    /* (sides) absolute field at the middle */
   double *cost;                      /* (faces) */
   double *sample, *limit;            /* (samples, 3); (samples) squared [m^2] */
   uint32_t *next, *first; /* (samples), (faces): lists of the samples that belong to each face */
   arena memory;
 } relaxer;
 
-/* A vertex as it is asked about: its triangles have the corners `ring[i]` and `ring[i + 1]`. */
+/* A vertex and its triangles, which have the corners `ring[i]` and `ring[i + 1]`. */
 typedef struct fan {
   size_t count;
   uint32_t sides[DEGREE_MOST]; /* that begin at the vertex */
   uint32_t ring[DEGREE_MOST];
 } fan;
 
-/* What the field says of a fan around a place. */
+/* The field and the costs of a fan with its vertex at a trial place. */
 typedef struct trial {
   double at[3], normal[3], total;
   double middle[DEGREE_MOST], cost[DEGREE_MOST];
@@ -64,7 +73,7 @@ static double *point(const relaxer *r, uint32_t vertex)
 
 /* ---- the cost ---- */
 
-/* middle: size of the field at the sides' middles; off, upward: the field and its normal at the
+/* middle: absolute field at the middles of the sides. off, upward: the field and its normal at the
  * centre. */
 static double face_cost(const relaxer *r, const double *const c[3], const double middle[3],
                         double off, const double upward[3])
@@ -96,7 +105,7 @@ static void middle_of(const double *a, const double *b, double out[3])
   }
 }
 
-/* Returns false where a vertex has too many triangles. */
+/* Returns false if a vertex has too many triangles. */
 static bool fan_of(const relaxer *r, uint32_t vertex, fan *f)
 {
   const uint32_t begin = r->side[vertex];
@@ -113,8 +122,8 @@ static bool fan_of(const relaxer *r, uint32_t vertex, fan *f)
   return true;
 }
 
-/* Asks what a vertex's triangles would cost with it at each trial's place. A fan goes around
- * counterclockwise, so that triangle i has the corners ring[i] and ring[i + 1]. */
+/* Computes the costs of a vertex's triangles with the vertex at each trial's place. A fan is
+ * counterclockwise: triangle i has the corners ring[i] and ring[i + 1]. */
 static void cost_trials(relaxer *r, const fan *f, trial *trials, size_t count)
 {
   double places[3 * TRIALS * DEGREE_MOST], upward[3 * TRIALS * DEGREE_MOST],
@@ -149,7 +158,7 @@ static void cost_trials(relaxer *r, const fan *f, trial *trials, size_t count)
 
 /* ---- samples of the fine surface ---- */
 
-/* Finds the nearest of some triangles (count, 3, 3). Returns its squared distance. */
+/* Finds the nearest of several triangles (count, 3, 3). Returns its squared distance. */
 static double nearest_of(const double *corners, size_t count, const double x[3], size_t *which)
 {
   double least = HUGE_VAL, at[3];
@@ -170,8 +179,8 @@ static void put_corners(const double *a, const double *b, const double *c, doubl
   memcpy(corners + 6, c, 3 * sizeof *c);
 }
 
-/* Whether some triangles (count, 3, 3) that take the place of faces stay near enough to all samples
- * of these. */
+/* Whether triangles (count, 3, 3) that replace faces stay near enough to all samples of those
+ * faces. */
 static bool stays_near(const relaxer *r, const uint32_t *faces, const double *corners, size_t count)
 {
   size_t which;
@@ -185,7 +194,7 @@ static bool stays_near(const relaxer *r, const uint32_t *faces, const double *co
   return true;
 }
 
-/* Gives the samples of some faces to those of them that are nearest now. */
+/* Assigns the samples of these faces to the face that is now nearest. */
 static void share_samples(relaxer *r, const uint32_t *faces, const double *corners, size_t count)
 {
   uint32_t all = UINT32_MAX;
@@ -235,7 +244,7 @@ static abut_status take_samples(relaxer *r, const surface *fine)
 
 /* ---- moving vertices ---- */
 
-/* Finds two directions across a third, all of length 1. */
+/* Finds two unit directions perpendicular to a third. */
 static void across_of(const double n[3], double u[3], double v[3])
 {
   const int least = fabs(n[0]) <= fabs(n[1]) ? (fabs(n[0]) <= fabs(n[2]) ? 0 : 2)
@@ -260,7 +269,8 @@ static double mean_edge(const relaxer *r, const fan *f, const double x[3])
   return sum / (double)f->count;
 }
 
-/* Puts where a vertex may go: half-way to the mean of its neighbours, and around it. */
+/* Gives the trial places of a vertex: half-way to the mean of its neighbours, and around that
+ * point. */
 static void place_trials(const relaxer *r, uint32_t vertex, const fan *f, double share,
                          double *places)
 {
@@ -299,7 +309,7 @@ static void accept(relaxer *r, uint32_t vertex, const fan *f, const trial *t, co
   share_samples(r, faces, corners, f->count);
 }
 
-/* Moves a vertex to the best place that keeps near to all samples. */
+/* Moves a vertex to the best place that stays near all samples. */
 static void move_vertex(relaxer *r, uint32_t vertex, double share)
 {
   fan f;
@@ -346,8 +356,8 @@ static void move_vertex(relaxer *r, uint32_t vertex, double share)
 
 /* ---- turning edges ---- */
 
-/* Whether the edge of a side may be turned: its ends keep three triangles, and those across have no
- * edge yet. */
+/* Whether the edge of a side may be turned: its ends retain three triangles, and the opposite
+ * corners do not share an edge yet. */
 static bool may_turn(const relaxer *r, uint32_t side)
 {
   const uint32_t *corner = r->mesh->triangles, other = r->mesh->across[side];
@@ -372,7 +382,7 @@ static void join(relaxer *r, uint32_t side, uint32_t other, double middle)
   r->middle[side] = r->middle[other] = middle;
 }
 
-/* Turns the edge of a side, if that costs less. Returns whether it did. */
+/* Turns the edge of a side if that lowers the cost. Returns whether it did. */
 static bool turn_edge(relaxer *r, uint32_t side)
 {
   uint32_t *corner = r->mesh->triangles, *across = r->mesh->across;
@@ -439,9 +449,9 @@ static void turn_edges(relaxer *r)
   }
 }
 
-/* ---- the beginning ---- */
+/* ---- initial state ---- */
 
-/* Moves all points onto the surface; those that do not come there stay where they are. */
+/* Moves all points onto the surface. Points that do not reach it stay where they are. */
 static void put_on_surface(relaxer *r)
 {
   surface *s = r->mesh;
@@ -460,7 +470,7 @@ static void put_on_surface(relaxer *r)
   }
 }
 
-/* Whether a vertex is a tip, where triangles cut off what they go around. */
+/* Whether a vertex is a tip, where triangles would cut off the curved surface. */
 static bool is_tip(relaxer *r, uint32_t vertex, const fan *f)
 {
   const double *x = point(r, vertex), *n = r->normal + 3 * (size_t)vertex,

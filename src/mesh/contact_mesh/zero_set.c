@@ -9,14 +9,14 @@
 
 #define COARSE 110.0 /* cells along the diagonal */
 #define NODES_MOST 3e8
-#define AROUND 3.0 /* cells beyond the box */
-/* temperatures beyond the box, by which a union may be larger than its parts */
+#define AROUND 3.0 /* margin around the box, in cells */
+/* margin around the box in temperatures, since a union may be larger than its parts */
 #define BLENDS 4.0
 
 /* ---- pieces ---- */
 
-/* Gives each triangle the number of its piece. Returns how many there are. waiting: a number
- * each. */
+/* Gives each triangle the number of its connected piece. Returns the number of pieces. waiting:
+ * scratch, one number per triangle. */
 static size_t number_pieces(const surface *s, uint32_t *piece, uint32_t *waiting)
 {
   size_t pieces = 0;
@@ -43,7 +43,7 @@ static size_t number_pieces(const surface *s, uint32_t *piece, uint32_t *waiting
   return pieces;
 }
 
-/* Keeps the triangles of a piece and their points, in order. name: a number for each point. */
+/* Keeps the triangles of one piece and their points in order. name: scratch for all points. */
 static void keep_piece(surface *s, const uint32_t *piece, uint32_t which, uint32_t *name)
 {
   size_t triangles = 0, points = 0;
@@ -69,7 +69,7 @@ static void keep_piece(surface *s, const uint32_t *piece, uint32_t which, uint32
   s->point_count = points;
 }
 
-/* Keeps the piece of the largest volume; cavities, whose volume is negative, are left out, too. */
+/* Keeps the piece of the largest volume. Removes cavities too, which have a negative volume. */
 static abut_status keep_largest(zero_set *z)
 {
   surface *s = &z->fine;
@@ -162,7 +162,7 @@ static abut_status march(const field_of *f, const box *b, double cells, zero_set
   TRY_DONE(surface_pair_sides(&out->fine));
   TRY_DONE(check_closed(&out->fine));
   TRY_DONE(keep_largest(out));
-  /* V - E + F = 2 - 2 g, and each edge has two triangles. */
+  /* Euler's formula V - E + F = 2 - 2 g, where each edge has two triangles. */
   out->genus = 1 - ((int64_t)out->fine.point_count - (int64_t)out->fine.triangle_count / 2) / 2;
 done:
   free(value);

@@ -1,21 +1,21 @@
-/* Superquadrics that polyhedra better: each is tried in place of one, by a fit of its planes beside
- * all else as it is. */
+/* Finds superquadrics that polyhedra can replace: each polyhedron is tried in place of one
+ * superquadric. Only its planes are fitted; the other primitives stay as they are. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS 12 /* of a trial's fit */
+#define STEPS 12 /* steps of a trial's fit */
 #define TOLERANCE 3e-3
-/* of the box of a superquadric's axes, in which samples are near to it, */
+/* scale of the box of a superquadric's axes, within which samples are near the superquadric */
 #define SCALE 1.25
-#define WIDENED 0.03      /* and by how much that is widened, or a polyhedron */
-#define TRIALS_AT_ONCE 32 /* their frozen fields lie on the device together */
+#define WIDENED 0.03      /* margin that is added to this box, or to a polyhedron */
+#define TRIALS_AT_ONCE 32 /* trials whose frozen fields are on the device at once */
 
 typedef struct trial {
   primitive parts[PARTS_MOST];
-  size_t count, of; /* parts, and the superquadric in whose place they are */
+  size_t count, of; /* number of parts, and index of the superquadric that is replaced */
   uint32_t *blocks;
   size_t block_count;
 } trial;
@@ -50,7 +50,7 @@ static abut_status choose_blocks(const sample_set *s, const primitives *p, trial
   return ABUT_SUCCESS;
 }
 
-/* Makes a trial of planes, unless they enclose nothing. */
+/* Makes a trial from planes, unless they enclose nothing. */
 static void add_trial(const primitives *p, size_t l, const double (*planes)[4], size_t count,
                       trial *all, size_t *made)
 {
@@ -70,7 +70,7 @@ static void add_trials(const facets *f, const primitives *p, size_t l, trial *al
   add_trial(p, l, (const double(*)[4])planes, count, all, made);
 }
 
-/* Fits trials side by side, and keeps of each superquadric the best. The fields of the whole set
+/* Fits trials side by side, and keeps the best for each superquadric. The fields of the whole set
  * are on the device. */
 static abut_status fit_trials(decomposition *d, const primitives *p, const double *block_loss,
                               trial *all, size_t count, double least, conversion *out)
@@ -91,7 +91,7 @@ static abut_status fit_trials(decomposition *d, const primitives *p, const doubl
   if (!rows) {
     return ABUT_SUCCESS;
   }
-  TRY(fit_look(f, s, p, MOVE_WIDTH)); /* the fits of trials before these have taken its place */
+  TRY(fit_look(f, s, p, MOVE_WIDTH)); /* the fits of previous trials have overwritten it */
   TRY(fit_ints(f, 3 * rows));
   int *want = f->ints;
   for (size_t i = 0; i < count; ++i) {

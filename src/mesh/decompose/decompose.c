@@ -1,6 +1,6 @@
-/* abut_decompose: the mesh is prepared and sampled here, then fitted on a device. It is an
- * operation of the engine whose batch is one decomposition, so that a device that fails has another
- * one do all of it anew. */
+/* abut_decompose prepares and samples the mesh here, then fits primitives on a device. It is an
+ * operation of the engine, whose batch is one decomposition: if a device fails, another device does
+ * all of it again. */
 #include "mesh/decompose/stages.h"
 
 #include "base/call_lock.h"
@@ -25,14 +25,15 @@
 #define SEARCH_BAND 0.008
 #define FINE_EDGE (1.0 / 128.0)
 #define FINE_BAND 0.006
-/* of the diagonal, or of so many thicknesses, which are twice the greatest depth */
+/* temperature of planes: a share of the diagonal, or of THICKNESSES times the thickness if that is
+ * less; the thickness is twice the greatest depth */
 #define PLANE_SHARE 0.004
 #define THICKNESSES 8.0
-#define IDLE 12.0 /* temperatures of planes */
-/* of the samples: where more have no clear side the inside is not defined */
+#define IDLE 12.0 /* in temperatures of planes */
+/* share of the samples that may have no clear side; with more, the inside is undefined */
 #define UNSURE_MOST 0.02
-#define UNSURE_WINDING 0.2 /* a winding number so near to 1/2 tells no side, */
-#define UNSURE_APART 0.01  /* farther from the surface than this */
+#define UNSURE_WINDING 0.2 /* a winding number within this of 1/2 leaves the side open */
+#define UNSURE_APART 0.01  /* for samples farther from the surface than this */
 
 abut_decompose_options abut_default_decompose_options(void)
 {
@@ -52,7 +53,7 @@ abut_status decompose_tell(const decomposition *d, const char *what, double shar
 
 /* ---- the mesh ---- */
 
-/* The mesh in shares of its diagonal, seen from the middle of its box. */
+/* The mesh scaled by its diagonal, relative to the middle of its box. */
 typedef struct scaled {
   abut_body_def def;
   double *vertices;
@@ -96,7 +97,7 @@ static abut_status scale_mesh(const abut_body_def *mesh, scaled *out)
   return ABUT_SUCCESS;
 }
 
-/* Refuses an inside that the winding number leaves open. */
+/* Rejects a mesh whose inside the winding number leaves open. */
 static abut_status check_sure(const decomposition *d)
 {
   size_t unsure = 0;
@@ -171,7 +172,7 @@ static abut_status place(batch_on *on)
   return ABUT_SUCCESS;
 }
 
-/* Everything waits for what the device finds, and so is done where chunks are collected. */
+/* Every part depends on results of the device, so all work is done where chunks are collected. */
 static abut_status launch(batch_on *on, size_t slot, chunk c)
 {
   (void)on;
@@ -180,8 +181,8 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   return ABUT_SUCCESS;
 }
 
-/* The temperature that fitted smoothing has for the body (abut_fit_smoothing), by how deep the mesh
- * is. */
+/* The temperature that fitted smoothing would give the body (abut_fit_smoothing), from the depth of
+ * the mesh. */
 static double plane_temperature(const decomposition *d)
 {
   double deepest = 0.0;
@@ -250,7 +251,8 @@ static void hold_superquadric(const primitive *p, const scaled *m, abut_superqua
   primitive_quaternion(p, to->quaternion);
 }
 
-/* Planes that are farther from all corners than IDLE temperatures add nothing, and are left out. */
+/* Leaves out planes that are farther than IDLE temperatures from all corners, since they contribute
+ * nothing. */
 static abut_status hold_polyhedron(arena *memory, const primitive *p, const scaled *m,
                                    double temperature, abut_polyhedron *to, double *half_width)
 {
@@ -354,7 +356,7 @@ static void report_mesh(abut_decompose_report *r, const decomposition *d, const 
   for (size_t i = 0; i < d->fine.count; ++i) {
     r->sampled_volume += d->fine.distance[i] < 0.0 ? d->fine.volume[i] * cube : 0.0;
   }
-  for (int k = 0; k < 3; ++k) { /* of samples, in shares of the diagonal */
+  for (int k = 0; k < 3; ++k) { /* samples are in shares of the diagonal */
     r->depth_ratio_most_at[k] = r->depth_ratio_most_at[k] * m->diagonal + m->middle[k];
   }
   r->samples = d->fine.count;

@@ -1,5 +1,5 @@
-/* Normal equations of a fit: few pairs of primitives meet, so that most blocks are zero and stay
- * so. */
+/* Normal equations of a fit. Few pairs of primitives overlap, so most blocks are zero and stay
+ * zero. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include <math.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 
 #define TILE ((size_t)PARAMETERS * PARAMETERS)
-#define STILL 1e-9            /* of the largest diagonal, added to all */
-#define COUPLED 2e-4          /* a pair that is coupled by less is left out of the equations */
-#define WIDE (PARAMETERS + 1) /* a row of a tile, where an even number is faster */
+#define STILL 1e-9            /* share of the largest diagonal entry that is added to all */
+#define COUPLED 2e-4          /* pairs with a weaker coupling are left out of the equations */
+#define WIDE (PARAMETERS + 1) /* row of a tile; an even length is faster */
 
 abut_status equations_create(equations *e, size_t count)
 {
@@ -55,8 +55,7 @@ void equations_clear(equations *e)
   memset(e->right, 0, e->count * PARAMETERS * sizeof(double));
 }
 
-/* Whether a pair is coupled by more than a little, in units of the square roots of both
- * diagonals. */
+/* Whether a pair's coupling is significant, relative to the square roots of both diagonals. */
 static bool is_coupled(const equations *e, size_t i, size_t j)
 {
   const double *pair = e->blocks + TILE * (i * e->count + j);
@@ -72,11 +71,11 @@ static bool is_coupled(const equations *e, size_t i, size_t j)
   return false;
 }
 
-/* Takes out the one with the fewest neighbours, again and again, and joins these. */
+/* Repeatedly eliminates the primitive with the fewest neighbours, and connects these. */
 void equations_order(equations *e)
 {
   const size_t n = e->count;
-  unsigned char *meets = e->filled; /* symmetric here; 2: taken out, on the diagonal */
+  unsigned char *meets = e->filled; /* symmetric here; 2 on the diagonal: eliminated */
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (e->there[i * n + j] && !is_coupled(e, i, j)) {
@@ -113,7 +112,7 @@ void equations_order(equations *e)
     }
     meets[best * n + best] = 2;
   }
-  /* By places in that order: which blocks of the factor are not zero. */
+  /* Non-zero blocks of the factor, by position in that order. */
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j <= i; ++j) {
       const size_t a = e->order[i], b = e->order[j];
@@ -129,8 +128,8 @@ void equations_order(equations *e)
   }
 }
 
-/* Fills the factor's room with the damped matrix, in the order of elimination; what is held has a
- * row of the identity. */
+/* Fills the factor with the damped matrix, in the order of elimination. Fixed parameters get a row
+ * of the identity. */
 static void fill(const equations *e, double lambda, double most)
 {
   const size_t n = e->count;
@@ -158,7 +157,7 @@ static void fill(const equations *e, double lambda, double most)
   }
 }
 
-/* Factors a tile on the diagonal. Returns whether it is positive. */
+/* Factors a diagonal tile. Returns whether it is positive definite. */
 static bool factor_tile(double *a)
 {
   for (size_t k = 0; k < PARAMETERS; ++k) {
@@ -197,7 +196,7 @@ static void solve_tile(const double *l, double *x)
   }
 }
 
-/* Takes a b' off c. turned: b', its rows WIDE apart. */
+/* Subtracts a b' from c. turned: b', with rows WIDE apart. */
 static void subtract_product(const double *a, const double *turned, double *c)
 {
   for (size_t r = 0; r < PARAMETERS; ++r) {
@@ -251,7 +250,7 @@ static bool factor(const equations *e)
   return true;
 }
 
-/* y -= tile x, or with its transpose. */
+/* y -= tile x, or the transpose of tile times x. */
 static void take_off(const double *tile, bool turned, const double *x, double *y)
 {
   for (size_t r = 0; r < PARAMETERS; ++r) {

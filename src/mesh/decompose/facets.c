@@ -1,21 +1,21 @@
-/* Planes that a superquadric may be replaced by: those of its box, and those of the mesh's faces
- * beside it. */
+/* Planes that may replace a superquadric: those of its box, and those of the mesh's faces next to
+ * it. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include "math/vector.h"
 #include <math.h>
 #include <stdlib.h>
 
-#define PLACES 4096    /* on the mesh's surface */
-#define NEAR 0.02      /* a primitive's surface, by its field */
-#define SEEDS_MOST 512 /* places of a primitive that faces are looked for by */
-#define ONE_FACE 0.94  /* least cosine between the normals of a face: 20 degrees */
-#define FACE_LEAST 6   /* places of it */
-/* a side of the box that no face's normal is as near to as this cosine has a plane */
+#define PLACES 4096    /* points on the mesh's surface */
+#define NEAR 0.02      /* largest distance from a primitive's surface, by its field */
+#define SEEDS_MOST 512 /* points of a primitive among which faces are searched */
+#define ONE_FACE 0.94  /* least cosine between the normals of one face: 20 degrees */
+#define FACE_LEAST 6   /* least number of points of a face */
+/* a side of the box gets a plane if its cosine to every face's normal is at most this */
 #define BESIDE 0.7
-#define TURNS 3 /* of taking a face's mean, and what is near to that */
+#define TURNS 3 /* iterations of taking a face's mean and the points near it */
 
-/* ---- places on the mesh ---- */
+/* ---- points on the mesh ---- */
 
 static uint32_t nearest_of(const primitives *p, const double x[3])
 {
@@ -33,7 +33,7 @@ static uint32_t nearest_of(const primitives *p, const double x[3])
   return best;
 }
 
-/* Takes a place at random of each of as many shares of the whole area. */
+/* Divides the total area into equal shares, and takes a random point in each. */
 static void take_places(const surface *s, uint64_t seed, double area, facets *f)
 {
   size_t triangle = 0;
@@ -91,8 +91,8 @@ void facets_free(facets *f)
 
 /* ---- planes ---- */
 
-/* The places beside a primitive, seen from its centre, with normals out of it; and those that no
- * face has yet. */
+/* The points next to a primitive, relative to its centre, with outward normals. left: points that
+ * no face has taken. */
 typedef struct beside {
   double y[SEEDS_MOST][3], normal[SEEDS_MOST][3];
   bool left[SEEDS_MOST];
@@ -118,7 +118,7 @@ static void choose_beside(const facets *f, const primitive *p, size_t l, beside 
   }
 }
 
-/* Counts the places that no face has and whose normals are near to `n`; gives their sum. */
+/* Counts the free points whose normals are near `n`, and gives the sum of the normals. */
 static size_t gather(const beside *b, const double n[3], double sum[3])
 {
   size_t count = 0;
@@ -140,8 +140,8 @@ static int compare_reals(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Takes the largest face's places out. Returns whether there was one. Its distance is the median of
- * its places'. */
+/* Takes the points of the largest face. Its distance is the median of its points. Returns whether a
+ * face was found. */
 static bool take_face(beside *b, double plane[4])
 {
   double sum[3], distances[SEEDS_MOST];

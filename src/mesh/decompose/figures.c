@@ -1,4 +1,4 @@
-/* What is reported of a set of primitives, by samples. */
+/* Reported values of a set of primitives, from samples. */
 #include "mesh/decompose/decompose.h"
 
 #include "base/error.h"
@@ -6,9 +6,9 @@
 #include "math/vector.h"
 #include <math.h>
 
-#define SIDE 32 /* places along each axis of a primitive */
+#define SIDE 32 /* points along each axis of a primitive */
 
-/* ---- beyond the samples ---- */
+/* ---- outside the samples ---- */
 
 static bool is_beyond(const double x[3], const double lower[3], const double upper[3])
 {
@@ -48,7 +48,7 @@ static bool is_taken_away(const primitives *p, const double x[3])
   return false;
 }
 
-/* Adds up the places of primitive l alone. */
+/* Volume of primitive l outside the box, without earlier primitives and subtracted ones. */
 static double beyond_of(const primitives *p, size_t l, const double lower[3], const double upper[3])
 {
   const primitive *q = &p->at[l];
@@ -77,7 +77,7 @@ double volume_beyond(const primitives *p, const double lower[3], const double up
     const double reach = sqrt(dot(q->axes, q->axes));
     bool may_be = false;
     if (q->away || q->parts) {
-      continue; /* polyhedra that add lie within (stages_convert) */
+      continue; /* added polyhedra are inside the box of the samples (stages_convert) */
     }
     for (int k = 0; k < 3; ++k) {
       may_be = may_be || q->centre[k] - reach < lower[k] || q->centre[k] + reach > upper[k];

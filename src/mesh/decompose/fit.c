@@ -1,4 +1,4 @@
-/* Levenberg-Marquardt on a device, whose fields and products of Jacobians fitter.c has; the
+/* Levenberg-Marquardt on a device. fitter.c computes fields and products of Jacobians; the
  * equations are here. */
 #include "mesh/decompose/fitter.h"
 
@@ -7,27 +7,27 @@
 #include <math.h>
 #include <string.h>
 
-#define DAMPING 1e-2 /* in the beginning */
+#define DAMPING 1e-2 /* initial value */
 #define DAMPING_LEAST 1e-4
-#define EASED 0.3     /* of it after a step that was taken */
-#define STIFFENED 5.0 /* times, after one that was not */
+#define EASED 0.3     /* factor after an accepted step */
+#define STIFFENED 5.0 /* factor after a rejected step */
 #define TRIES 6
 #define AT_BOUND 1e-6
-#define ROWS_AT_ONCE ((size_t)1 << 17) /* of the Jacobians of a launch */
+#define ROWS_AT_ONCE ((size_t)1 << 17) /* rows of the Jacobians per launch */
 #define TILE ((size_t)PARAMETERS * PARAMETERS)
 
 /* ---- steps ---- */
 
-/* A set while it is fitted. */
+/* The state of a set during its fit. */
 typedef struct fit {
   problem *p;
   equations e;
   primitive *trial;
   double *step; /* (count, PARAMETERS) */
   double damping;
-  size_t steps, tries, first; /* of its items */
-  bool begun, done, hungry;   /* hungry: for new equations */
-  bool unsolvable;            /* no damping gave its very first equations an answer */
+  size_t steps, tries, first; /* first: index of its first item */
+  bool begun, done, hungry;   /* hungry: needs new equations */
+  bool unsolvable;            /* its first equations were unsolvable with any damping */
 } fit;
 
 static size_t blocks_of(const fit *t, const sample_set *s)
@@ -41,7 +41,7 @@ static void end(fit *t)
   t->hungry = false;
 }
 
-/* Solves for a step; where the matrix is not positive, with more and more damping. */
+/* Solves for a step. The damping increases until the matrix is positive definite. */
 static void propose(fit *t)
 {
   size_t unsolved = 0;
@@ -59,7 +59,7 @@ static void propose(fit *t)
   }
 }
 
-/* What has been seen of a trial. */
+/* Accepts or rejects a trial by its loss. */
 static void judge(fit *t, double loss, size_t steps, double tolerance)
 {
   if (!t->begun) {
@@ -87,7 +87,7 @@ static void judge(fit *t, double loss, size_t steps, double tolerance)
   }
 }
 
-/* How far a parameter is from its bounds. */
+/* Distance of a parameter from its bounds. */
 static void find_room(const primitive *p, size_t k, double *low, double *high)
 {
   *low = *high = HUGE_VAL;
@@ -105,7 +105,8 @@ static void find_room(const primitive *p, size_t k, double *low, double *high)
   }
 }
 
-/* Tells which parameters take part: none at a bound that it is pushed against. */
+/* Marks the free parameters. A parameter at a bound is fixed if the gradient pushes against the
+ * bound. */
 static bool free_parameters(fit *t)
 {
   bool any = false;
@@ -150,9 +151,9 @@ static void add_products(fit *t, const int *list, size_t most, const reals *from
   }
 }
 
-/* Products that are launched together. */
+/* Products that share a launch. */
 typedef struct bunch {
-  int *wanted, *owner; /* (total, PRODUCT_INTS), (total): whose fit an item is */
+  int *wanted, *owner; /* (total, PRODUCT_INTS), (total): the fit of each item */
   size_t used, rows, products;
 } bunch;
 
@@ -170,7 +171,7 @@ static abut_status flush(fitter *f, const sample_set *s, fit *fits, double width
   return ABUT_SUCCESS;
 }
 
-/* Makes the equations of all fits that want them, some items at a time. */
+/* Makes the equations of all fits that need them, in groups of items. */
 static abut_status make_equations(fitter *f, const sample_set *s, fit *fits, size_t count,
                                   double width)
 {

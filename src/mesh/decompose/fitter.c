@@ -1,4 +1,4 @@
-/* Fields and products of Jacobians on a device, by blocks of samples; sums over blocks, in their
+/* Fields and products of Jacobians on a device, by blocks of samples. Sums over blocks are in block
  * order and in double. */
 #include "base/error.h"
 #include "geometry/layout.h"
@@ -101,8 +101,8 @@ static void pack_part(reals *to, size_t at, const primitive *p)
   reals_set(to, at + DECOMPOSE_SIGN, p->away ? -1.0 : 1.0);
 }
 
-/* Packs an entry of a set: a superquadric as bodies are packed (geometry/layout.h), but for what
- * only they need. */
+/* Packs an entry of a set. A superquadric is packed as in bodies (geometry/layout.h), without the
+ * values that only bodies need. */
 void fitter_pack(reals *to, size_t at, const primitive *p)
 {
   double size2 = 0.0;
@@ -128,13 +128,15 @@ void fitter_pack(reals *to, size_t at, const primitive *p)
 
 /* ---- fields ---- */
 
-/* The unions of what adds and of what is taken away; nothing is written there where all add. */
+/* The unions of added and of subtracted primitives. They are not written if all primitives are
+ * added. */
 static buffer *halves_of(const fitter *f)
 {
   return f->room[f->mixed ? ROOM_HALVES : ROOM_UNIONS];
 }
 
-/* Finds the fields of items; f->ints holds them. most: of primitives of an item. */
+/* Computes the fields of items, which f->ints holds. most: the largest number of primitives of an
+ * item. */
 abut_status fitter_values(fitter *f, const sample_set *s, size_t items, size_t most, double width)
 {
   const size_t real = device_real_bytes(f->device), samples = items * DECOMPOSE_BLOCK;

@@ -1,5 +1,4 @@
-/* Decompositions of superquadrics that are there already, such as those of another program's
- * table. */
+/* Decompositions from existing superquadrics, such as another program's table. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include "body/family/family.h"
@@ -12,8 +11,8 @@
 #define UNION_USUAL 0.004 /* programs that write tables fit hard unions */
 #define UNION_LEAST 0.001
 #define UNION_MOST 0.05
-#define RINGS 5 /* of vertices on each primitive, */
-#define SIDES 8 /* each of so many, and a vertex at either end of its z axis */
+#define RINGS 5 /* rings of vertices on each primitive */
+#define SIDES 8 /* vertices per ring; each end of the z axis has a vertex too */
 #define POINTS (RINGS * SIDES + 2)
 #define FACES (SIDES * (RINGS + 1))
 #define CORNERS (4 * SIDES * (RINGS - 1) + 2 * 3 * SIDES)
@@ -31,9 +30,9 @@ static primitive primitive_given(const abut_superquadric *s)
   return p;
 }
 
-/* ---- how far they reach ---- */
+/* ---- extents ---- */
 
-/* The largest a x + b y over |x|^(2/e) + |y|^(2/e) = 1, with a, b >= 0: the dual norm. */
+/* The maximum of a x + b y on |x|^(2/e) + |y|^(2/e) = 1, with a, b >= 0: the dual norm. */
 static double dual_norm(double a, double b, double e)
 {
   const double most = fmax(a, b);
@@ -66,7 +65,7 @@ static double diagonal_of(const abut_superquadric *s, size_t count)
   return sqrt(square);
 }
 
-/* ---- a closed mesh on each of them ---- */
+/* ---- a closed mesh on each primitive ---- */
 
 static void place_vertex(const primitive *p, double latitude, double longitude, double out[3])
 {
@@ -93,7 +92,7 @@ static void place_vertices(const primitive *p, double *out)
   place_vertex(p, 0.5 * PI, 0.0, out + 3 * (POINTS - 1));
 }
 
-/* Faces counterclockwise seen from outside; `first`: the primitive's first vertex. */
+/* Faces are counterclockwise seen from outside. `first`: the primitive's first vertex. */
 static void place_faces(uint32_t first, uint32_t *sizes, uint32_t *corners)
 {
   const uint32_t top = first + SIDES * (RINGS - 1);

@@ -1,35 +1,35 @@
-/* Moves between counts of primitives: splitting, adding, merging and removing. What a move is worth
- * is seen by a fit of what it changes, all else frozen. */
+/* Moves between counts of primitives: splitting, adding, merging and removing. A fit of the changed
+ * primitives, with all others frozen, gives the value of a move. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include "math/vector.h"
 #include <math.h>
 
-#define SPLITS 12    /* primitives with the largest share of the loss are split */
-#define ADDITIONS 12 /* largest components that are added */
-#define MERGES 12    /* pairs that are merged */
+#define SPLITS 12    /* number of primitives with the largest share of the loss that are split */
+#define ADDITIONS 12 /* number of largest components that are added */
+#define MERGES 12    /* number of pairs that are merged */
 #define CANDIDATES (3 * SPLITS + 2 * ADDITIONS)
-#define SPLIT_AXIS 0.012 /* a shorter axis is not split along */
-#define SPLIT_SHARE 0.55 /* of the axis, that each half has */
-#define TOUCHING 0.01    /* where the second nearest field is below it, primitives touch, */
-#define TOUCHES 3        /* at more samples than these */
-#define STEPS 6          /* of a candidate's fit */
+#define SPLIT_AXIS 0.012 /* shorter axes are not split */
+#define SPLIT_SHARE 0.55 /* share of the axis that each half has */
+#define TOUCHING 0.01    /* primitives touch where the second nearest field is below this */
+#define TOUCHES 3        /* at more than this number of samples */
+#define STEPS 6          /* steps of a candidate's fit */
 #define TOLERANCE 3e-3
 
 typedef struct candidate {
-  primitive set[2]; /* in place of those that are gone */
+  primitive set[2]; /* replaces the entries `gone` */
   size_t count;
   int gone[2]; /* or -1 */
   uint32_t *blocks;
   size_t block_count;
-  double change; /* of the loss, by its fit */
+  double change; /* change of the loss, by its fit */
 } candidate;
 
-/* What is known of a whole set. */
+/* Properties of a whole set. */
 typedef struct view {
   double *block_loss;           /* (blocks) */
-  double cost[DECOMPOSE_MOST];  /* of each one's removal */
-  double share[DECOMPOSE_MOST]; /* of the loss at samples to which it is nearest */
+  double cost[DECOMPOSE_MOST];  /* cost of removing each primitive */
+  double share[DECOMPOSE_MOST]; /* share of the loss at samples nearest to each primitive */
   uint32_t *touches;            /* (count, count), the lower index first */
 } view;
 
@@ -41,8 +41,7 @@ static void view_free(view *v)
 
 /* ---- the view ---- */
 
-/* Goes through what decompose_removals has left. Where all fields are no numbers no primitive is
- * the nearest: -1. */
+/* Reads the results of decompose_removals. If all fields are NaN, no primitive is nearest: -1. */
 static void add_nearest(const fitter *f, const sample_set *s, size_t n, view *v)
 {
   for (size_t i = 0; i < s->blocks * DECOMPOSE_BLOCK; ++i) {
@@ -101,7 +100,7 @@ static bool block_near(const sample_set *s, size_t block, const primitive *p, do
   return false;
 }
 
-/* Lists the blocks that have samples near what comes or goes. */
+/* Lists the blocks with samples near the added or removed primitives. */
 static abut_status choose_blocks(const sample_set *s, const primitives *p, candidate *c)
 {
   void *memory;
@@ -122,7 +121,7 @@ static abut_status choose_blocks(const sample_set *s, const primitives *p, candi
   return ABUT_SUCCESS;
 }
 
-/* Fits all candidates side by side. The fields of `look` are still on the device. */
+/* Fits all candidates side by side. The fields of fit_look are still on the device. */
 static abut_status fit_candidates(decomposition *d, const primitives *p, const view *v,
                                   candidate *all, size_t count)
 {
@@ -169,7 +168,7 @@ static void candidates_free(candidate *all, size_t count)
   }
 }
 
-/* Sets `order` to places by falling or rising value, equal ones in their own order. */
+/* Sets `order` to indices by falling or rising value. Equal values stay in their order. */
 static void sort_places(const double *value, size_t count, bool falling, uint32_t *order)
 {
   for (size_t i = 0; i < count; ++i) {
@@ -209,8 +208,8 @@ static size_t add_splits(const primitives *p, const view *v, candidate *all)
   return count;
 }
 
-/* Numbers a component of cells that are labelled UINT32_MAX, `number` from 1. Returns how many it
- * has. */
+/* Numbers a component of cells labelled UINT32_MAX. `number` starts at 1. Returns the number of its
+ * cells. */
 static size_t fill_component(const cell_set *c, uint32_t *label, uint32_t number, uint32_t from,
                              uint32_t *queue)
 {
@@ -221,7 +220,7 @@ static size_t fill_component(const cell_set *c, uint32_t *label, uint32_t number
   while (done < count) {
     const size_t cell = c->cell[queue[done++]];
     for (int k = 0; k < 6; ++k) {
-      /* Border cells are in no set, so that neighbours are on the grid. */
+      /* No set contains border cells, so neighbours are on the grid. */
       const size_t beside = k & 1 ? cell + step[k / 2] : cell - step[k / 2];
       const uint32_t other = c->number[beside];
       if (other != UINT32_MAX && label[other] == UINT32_MAX) {
@@ -233,7 +232,7 @@ static size_t fill_component(const cell_set *c, uint32_t *label, uint32_t number
   return count;
 }
 
-/* Makes the ellipsoid of a component, whose cells are cubes. */
+/* Makes the ellipsoid of a component of cubic cells. */
 static primitive component_ellipsoid(const cell_set *c, const uint32_t *label, uint32_t number,
                                      double count)
 {
@@ -255,7 +254,7 @@ static primitive component_ellipsoid(const cell_set *c, const uint32_t *label, u
   return primitive_of_moments(&m);
 }
 
-/* Makes ellipsoids of the largest components of the cells that are labelled UINT32_MAX. */
+/* Makes ellipsoids of the largest components of cells labelled UINT32_MAX. */
 static abut_status component_ellipsoids(const cell_set *cells, uint32_t *label, size_t most,
                                         primitive *out, size_t *count)
 {
@@ -291,8 +290,8 @@ done:
   return status;
 }
 
-/* Adds the largest components of cells that the body leaves bare, or, of cells outside, that it
- * covers: these are taken away. */
+/* Adds the largest components of cells that the body leaves uncovered. With `away`, takes outside
+ * cells that the body covers, and subtracts the ellipsoids. */
 static abut_status add_components(decomposition *d, const cell_set *cells, const primitives *p,
                                   bool away, candidate *all, size_t *count)
 {
@@ -349,7 +348,7 @@ static double longest(const primitive *p)
   return fmax(fmax(p->axes[0], p->axes[1]), p->axes[2]);
 }
 
-/* Whether an addition lies within the longest axis of one that was taken. */
+/* Whether an added primitive is within the longest axis of one already taken. */
 static bool is_beside(const candidate *c, const candidate *const *taken, size_t count)
 {
   for (size_t i = 0; i < count && c->count == 1; ++i) {
@@ -374,7 +373,7 @@ static void take_out(primitives *p, const bool *gone)
   p->count = count;
 }
 
-/* Takes the best candidates, none of which undoes another. */
+/* Takes the best candidates that do not conflict with each other. */
 static size_t take_best(primitives *p, const candidate *all, size_t count, size_t most)
 {
   double change[CANDIDATES] = {0.0};
@@ -413,7 +412,8 @@ abut_status move_up(decomposition *d, primitives *p, size_t most, size_t *added)
   view v;
   size_t count = 0, bare = 0;
   *added = 0;
-  /* What is bare is looked for first, since fields of the whole set must be there for the fits. */
+  /* Uncovered cells are searched first, because the fits need the fields of the whole set on the
+   * device. */
   TRY(add_components(d, &d->cells, p, false, all, &bare));
   if (d->fit.mixed) {
     TRY(add_components(d, &d->apart.outside, p, true, all, &bare));
@@ -434,7 +434,7 @@ done:
 
 /* ---- down ---- */
 
-/* Lists the touching pairs of which one is cheap to remove. */
+/* Lists the touching pairs in which one primitive is cheap to remove. */
 static size_t add_merges(const primitives *p, const view *v, candidate *all)
 {
   const size_t n = p->count;
@@ -465,8 +465,7 @@ static size_t add_merges(const primitives *p, const view *v, candidate *all)
   return count;
 }
 
-/* There is no body without a primitive that adds: of a single one neither removal nor merger is
- * cheap. */
+/* A body needs an added primitive, so a single one is neither removed nor merged. */
 static void keep_last(const primitives *p, view *v)
 {
   size_t added = 0, last = 0;

@@ -1,11 +1,11 @@
-/* Polyhedra of a decomposition: few planes about a centre that lies within. */
+/* Polyhedra of a decomposition: a few planes around an interior centre. */
 #include "mesh/decompose/decompose.h"
 #include "math/vector.h"
 #include <math.h>
 #include <string.h>
 
-#define PARALLEL 1e-12 /* a determinant of three normals below this makes no corner */
-#define ON 1e-9        /* farther beyond a plane than this a place is not within */
+#define PARALLEL 1e-12 /* three normals with a smaller determinant do not make a corner */
+#define ON 1e-9        /* tolerance of being inside a plane */
 
 static double within(double x, double low, double high)
 {
@@ -39,7 +39,7 @@ void part_move(primitive *part, const double step[PARAMETERS])
     unit_across(n, along);
     cross(n, along, across);
     if (!(dot(along, along) > 0.0)) {
-      continue; /* no plane */
+      continue; /* not a plane */
     }
     for (int k = 0; k < 3; ++k) {
       n[k] += within(step[3 * i + 1], -0.5, 0.5) * along[k] +
@@ -55,7 +55,7 @@ void part_move(primitive *part, const double step[PARAMETERS])
 
 /* ---- fields ---- */
 
-/* Lists the planes that are there. Returns how many. */
+/* Lists the existing planes. Returns their number. */
 static size_t list_planes(const primitive *parts, double (*planes)[4])
 {
   size_t count = 0;
@@ -104,7 +104,7 @@ static bool is_within_all(const double (*planes)[4], size_t count, const double 
   return true;
 }
 
-/* Whether a polyhedron has no end: then it has a direction along two of its planes that no plane
+/* Whether a polyhedron is unbounded: then a direction along two of its planes exists that no plane
  * stops. */
 static bool is_endless(const double (*planes)[4], size_t count)
 {
@@ -120,7 +120,7 @@ static bool is_endless(const double (*planes)[4], size_t count)
   return false;
 }
 
-/* Finds where three planes meet. Returns whether they do, within all. */
+/* Finds the intersection of three planes. Returns whether it exists and is inside all planes. */
 static bool find_corner(const double (*planes)[4], size_t count, const size_t three[3], double y[3])
 {
   double by[3][3];
@@ -139,7 +139,7 @@ static bool find_corner(const double (*planes)[4], size_t count, const size_t th
   return is_within_all(planes, count, y, false);
 }
 
-/* What is known of a polyhedron's corners, seen from its centre. */
+/* Properties of a polyhedron's corners, relative to its centre. */
 typedef struct corners {
   double lower[3], upper[3];
   /* along each normal, within its plane */

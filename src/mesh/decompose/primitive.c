@@ -2,14 +2,14 @@
 #include "math/vector.h"
 #include <math.h>
 
-#define SOFT 1e-7 /* added to variances, so that no axis vanishes */
+#define SOFT 1e-7 /* added to variances so that no axis vanishes */
 
 static double within(double x, double low, double high)
 {
   return fmin(fmax(x, low), high);
 }
 
-/* Sets r to the rotation by a twist. */
+/* Sets r to the rotation by a rotation vector. */
 static void turn_by(const double w[3], double r[9])
 {
   const double angle = sqrt(dot(w, w));
@@ -77,8 +77,8 @@ bool primitive_near(const primitive *p, const double x[3], double scale, double 
   return true;
 }
 
-/* Takes the largest of w, x, y, z from the diagonal, the others from what is off it (Shepperd
- * 1978). */
+/* Takes the largest of w, x, y, z from the diagonal, and the others from off-diagonal entries
+ * (Shepperd 1978). */
 void primitive_quaternion(const primitive *p, double q[4])
 {
   const double *m = p->turn;
@@ -156,7 +156,7 @@ moments moments_joined(const moments *a, const moments *b)
   return m;
 }
 
-/* Turns a symmetric matrix by Jacobi's rotations until it is diagonal; its axes are v's columns. */
+/* Diagonalises a symmetric matrix by Jacobi rotations. The columns of v are its axes. */
 static void diagonalise(double m[9], double v[9])
 {
   for (int i = 0; i < 9; ++i) {

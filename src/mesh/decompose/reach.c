@@ -1,27 +1,27 @@
-/* What is taken away reaches out of the mesh. The objective sees the sign of a field and how fast
- * it changes at the surface, so that a bore's primitive may end just beyond the bore's mouth. There
- * its own field is near 0, and so is the body's, though its surface is far: a bolt that has room on
- * all sides would touch. */
+/* Extends subtracted primitives out of the mesh. The objective measures the sign of a field and its
+ * rate of change at the surface, so the primitive of a bore may end just beyond the bore's mouth.
+ * There the fields of the primitive and of the body are near 0, though the surface is far: a bolt
+ * with clearance on all sides would touch. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include "math/vector.h"
 #include <stdlib.h>
 
 #define LEVELS 4
-/* of the diagonal, by which an end is moved in the first level, and in all twice as far in each
- * further one */
+/* share of the diagonal by which an end moves in the first level; each further level doubles the
+ * total */
 #define REACH (1.0 / 32.0)
-/* of the mesh's volume, that may be on another side of the surface than before */
+/* share of the mesh's volume that may change sides */
 #define CHANGED 0.002
 
-/* How many ends an entry of a set has: a superquadric two of each axis, a part of a polyhedron its
- * planes. */
+/* Number of ends of an entry: two per axis for a superquadric, one per plane for a part of a
+ * polyhedron. */
 static size_t ends_of(const primitive *p)
 {
   return p->parts ? PLANES_EACH : 6;
 }
 
-/* Moves a plane out. Returns whether there is one, and it may. */
+/* Moves a plane outwards. Returns whether it exists and may move. */
 static bool move_plane(primitive *p, size_t end, double by)
 {
   double *plane = p->planes[end];
@@ -32,8 +32,8 @@ static bool move_plane(primitive *p, size_t end, double by)
   return true;
 }
 
-/* Moves an end of an entry out, of a superquadric that of its axis end / 2, and leaves the other
- * one where it is. Returns whether it may go so far. */
+/* Moves an end outwards and leaves the opposite end in place. For a superquadric, it is an end of
+ * axis end / 2. Returns whether the move is allowed. */
 static bool stretch_end(primitive *p, size_t end, double by)
 {
   const size_t k = end / 2;
@@ -50,7 +50,7 @@ static bool stretch_end(primitive *p, size_t end, double by)
   return true;
 }
 
-/* Which samples a body has within. */
+/* Finds the samples inside a body. */
 static abut_status look_within(decomposition *d, const primitives *p, unsigned char *within)
 {
   TRY(fit_look(&d->fit, &d->fine, p, FINAL_WIDTH));
@@ -71,8 +71,8 @@ static double changed_volume(const sample_set *s, const unsigned char *before,
   return sum;
 }
 
-/* Moves all ends as far as they may go, each a little before any goes farther. Neither the volume
- * nor the objective may change by more than that. */
+/* Moves all ends as far as allowed, in turn and in small steps. The changes of the volume and of
+ * the objective are limited. */
 static abut_status stretch(decomposition *d, primitives *p, const unsigned char *before,
                            unsigned char *after, double most, double most_loss)
 {

@@ -1,4 +1,5 @@
-/* Samples of the space about a mesh: one in each leaf of an octree, and the inside of a grid. */
+/* Samples of the space around a mesh: one in each leaf of an octree, and the inside cells of a
+ * grid. */
 #include "base/error.h"
 #include "base/parallel.h"
 #include "math/random.h"
@@ -10,11 +11,11 @@
 #include <stdlib.h>
 
 #define ROOT (1.0 / 16.0)  /* edge of the octree's largest cells */
-#define MARGIN 0.06        /* of space about the mesh's box */
-#define HALF_DIAGONAL 0.87 /* of a cell of edge 1, a little more */
-#define AXIS_BITS 10       /* of a cell's place along an axis, at the finest level */
+#define MARGIN 0.06        /* margin around the mesh's box */
+#define HALF_DIAGONAL 0.87 /* of a unit cell, rounded up */
+#define AXIS_BITS 10       /* bits of a cell's index along an axis, at the finest level */
 
-/* ---- numbers by counting ---- */
+/* ---- counter-based random numbers ---- */
 
 double uniform_at(uint64_t seed, uint64_t at, uint64_t which)
 {
@@ -59,7 +60,7 @@ static abut_status make_room(sample_set *s, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* Fills the last block up, and finds the balls around all. */
+/* Fills the last block, and finds the bounding balls of all blocks. */
 static void finish(sample_set *s)
 {
   for (size_t i = s->count; i < s->blocks * DECOMPOSE_BLOCK; ++i) {
@@ -89,11 +90,11 @@ static void finish(sample_set *s)
 /* ---- the octree ---- */
 
 typedef struct leaf {
-  uint64_t order; /* Morton's */
+  uint64_t order; /* Morton code */
   double x[3], volume, distance;
 } leaf;
 
-/* The octree under a cell of the coarsest grid. */
+/* The octree below a cell of the coarsest grid. */
 typedef struct branch {
   leaf *leaves;
   size_t count, room;
@@ -104,7 +105,7 @@ typedef struct octree {
   solid *inside;
   double lower[3], band;
   size_t size[3];
-  unsigned levels; /* below the coarsest */
+  unsigned levels; /* below the coarsest grid */
   uint64_t seed;
   branch *branches;
 } octree;
@@ -120,7 +121,7 @@ static uint64_t morton(const uint32_t at[3])
   return out;
 }
 
-/* centre: of the leaf; beside: a place that is known near it, or NULL. */
+/* centre: of the leaf. beside: a known nearby place, or NULL. */
 static abut_status add_leaf(const octree *o, branch *b, unsigned level, const uint32_t at[3],
                             double edge, const double centre[3], const solid_place *beside)
 {
@@ -281,7 +282,7 @@ static void cell_place(const size_t size[3], uint32_t cell, uint32_t out[3])
   out[2] = (uint32_t)(cell % size[2]);
 }
 
-/* Lists the cells whose distance is negative. */
+/* Lists the cells with a negative distance. */
 static abut_status list_cells(const lattice *l, cell_set *out, ordered *all)
 {
   const size_t total = l->size[0] * l->size[1] * l->size[2];
@@ -318,7 +319,7 @@ static abut_status list_cells(const lattice *l, cell_set *out, ordered *all)
   return ABUT_SUCCESS;
 }
 
-/* A lattice about the surface, whose border cells lie outside. */
+/* A lattice around the surface, whose border cells are outside. */
 static lattice lattice_about(const surface *s)
 {
   lattice l = {.inside = NULL};
@@ -370,7 +371,7 @@ static bool meets(const cell_set *c, const size_t from[3], const int step[3])
   size_t at[3] = {from[0], from[1], from[2]};
   while (true) {
     for (int k = 0; k < 3; ++k) {
-      at[k] += (size_t)step[k]; /* below 0 it is past every size */
+      at[k] += (size_t)step[k]; /* unsigned overflow below 0 exceeds every size */
       if (at[k] >= c->size[k]) {
         return false;
       }
@@ -384,8 +385,7 @@ static bool meets(const cell_set *c, const size_t from[3], const int step[3])
 static bool is_pocket(const cell_set *c, const size_t at[3])
 {
   int blocked = 0;
-  for (int direction = 14; direction < 27; ++direction) { /* of 27 neighbours those behind the
-                                                             middle one */
+  for (int direction = 14; direction < 27; ++direction) { /* half of the 27 neighbours */
     const int step[3] = {direction / 9 - 1, direction / 3 % 3 - 1, direction % 3 - 1};
     const int back[3] = {-step[0], -step[1], -step[2]};
     blocked += meets(c, at, step) && meets(c, at, back);
@@ -407,7 +407,7 @@ static void look_in_layer(void *user, size_t i)
   }
 }
 
-/* Lists the cells of which a bit of `kinds` says so: 1 outside, 2 in pockets, 4 inside. */
+/* Lists the cells selected by the bits of `kinds`: 1 outside, 2 in pockets, 4 inside. */
 static abut_status list_kinds(lattice *l, const pocket_search *p, unsigned kinds, ordered *all,
                               cell_set *out)
 {

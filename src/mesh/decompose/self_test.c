@@ -1,6 +1,7 @@
-/* The self-test of decompositions: the objective of primitives that meet, two superquadrics and a
- * third one or a polyhedron, its derivatives by all parameters, and what it costs to remove each,
- * against the formulas in double; once all add, once one is taken away. */
+/* The self-test of decompositions. It checks the objective of overlapping primitives (two
+ * superquadrics and a third one or a polyhedron), its derivatives by all parameters, and the cost
+ * of removing each, against the formulas in double. All primitives are added in one run, and one is
+ * subtracted in the other. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include "engine/self_test/runner.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 #define COUNT 3  /* superquadrics */
-#define PLANES 7 /* of the polyhedron, whose three parts come last in its set */
+#define PLANES 7 /* of the polyhedron, whose three parts are last in its set */
 #define ENTRIES_MOST (2 + PARTS_MOST)
 #define SAMPLES (3 * DECOMPOSE_BLOCK - 17)
 #define WIDTH 0.03
@@ -17,8 +18,8 @@
 #define PLANE 0.01
 #define STEP 1e-5
 
-/* Exponents are at most 1: above it differences see little of where a second derivative has no
- * end. */
+/* Exponents are at most 1: above it, second derivatives can be infinite and differences are
+ * inaccurate. */
 static const primitive superquadrics[COUNT] = {
   {.axes = {0.2, 0.1, 0.15},
    .exponents = {0.3, 0.8},
@@ -33,14 +34,14 @@ static const primitive superquadrics[COUNT] = {
    .centre = {0.0, 0.15, 0.1},
    .turn = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}}};
 
-/* A wedge with a corner cut off, in place of the third. */
+/* A wedge with a corner cut off, which replaces the third superquadric. */
 static const double planes[PLANES][4] = {{1.0, 0.0, 0.0, 0.06},    {-1.0, 0.0, 0.0, 0.05},
                                          {0.0, 0.8, 0.6, 0.1},     {0.0, -0.8, 0.6, 0.09},
                                          {0.0, 0.0, -1.0, 0.07},   {0.6, 0.0, 0.8, 0.08},
                                          {-0.48, 0.6, -0.64, 0.08}};
 
-/* Returns the objective, without one of the primitives; `without` is the entry of its first part,
- * or p->count: none. */
+/* Returns the objective without one primitive. `without` is the entry of its first part, or
+ * p->count for none. */
 static double objective(const sample_set *s, const primitives *p, size_t without)
 {
   double sum = 0.0;
@@ -66,7 +67,7 @@ static double objective(const sample_set *s, const primitives *p, size_t without
   return sum;
 }
 
-/* Samples at random within the unit's box; their distances are those to a ball. */
+/* Random samples in a box around the primitives; their distances are those to a ball. */
 static abut_status make_samples(sample_set *s)
 {
   void *memory;
@@ -105,7 +106,7 @@ static abut_status compare(const device *d, const char *what, double got, double
                   device_info(d)->name, what, got, expected);
 }
 
-/* The derivative of the objective along each parameter, by differences of fourth order. */
+/* Derivatives of the objective along each parameter, by differences of fourth order. */
 static abut_status compare_slopes(fitter *f, const sample_set *s, primitives *p,
                                   const double *right)
 {

@@ -1,4 +1,4 @@
-/* The order in which sets are started, brought to a count, improved and finished. */
+/* The sequence in which sets are started, brought to a count, improved and finished. */
 #include "mesh/decompose/stages.h"
 
 #include "base/clock.h"
@@ -7,18 +7,18 @@
 #include <stdlib.h>
 
 #define ROUNDS 6
-#define FAILURES 3 /* in a row end the rounds */
-#define FELL 1e-3  /* of itself: by less a loss has not fallen */
-/* primitives up to which every count is fitted by itself, where an error is given */
+#define FAILURES 3 /* consecutive failures that end the rounds */
+#define FELL 1e-3  /* least relative decrease of the loss */
+/* if an error is given, each count up to this is fitted separately */
 #define FEWEST 4
-#define TRIES 6 /* of counts, where an error is given */
-#define FEW 8   /* primitives, of which two starts are made */
-/* of itself, by which the objective has to fall before primitives are taken away, */
+#define TRIES 6 /* counts that are tried if an error is given */
+#define FEW 8   /* up to this count, two starts are made */
+/* least relative decrease of the objective for subtracted primitives */
 #define TAKEN_AWAY 0.05
-#define CONVERTED 0.05 /* or are polyhedra */
-/* of the objective of moves, by which it has to fall by a polyhedron alone */
+#define CONVERTED 0.05 /* and for polyhedra */
+/* least relative decrease of the moves' objective for a single polyhedron */
 #define CONVERTED_ALONE 1e-3
-#define PASSES 3 /* in which superquadrics become polyhedra */
+#define PASSES 3 /* passes that convert superquadrics to polyhedra */
 
 /* ---- start ---- */
 
@@ -27,15 +27,15 @@ static size_t at_least(size_t least, size_t x)
   return x > least ? x : least;
 }
 
-/* Returns how many primitives of `wanted` the shape has room for. */
+/* Returns the number of primitives, at most `wanted`, that the shape has room for. */
 static size_t with_room(const decomposition *d, size_t wanted)
 {
   const size_t room = at_least(1, d->cells.samples.count / CLUSTER_CELLS);
   return wanted < room ? wanted : room;
 }
 
-/* What a set is started from: clusters of the cells inside; or of these and the pockets, with an
- * ellipsoid of each pocket that is taken away. */
+/* Starting point of a set: clusters of the inside cells, or clusters of the inside and pockets with
+ * a subtracted ellipsoid for each pocket. */
 typedef struct beginning {
   size_t clusters;
   bool pockets;
@@ -55,7 +55,7 @@ static abut_status first_fits(decomposition *d, beginning from, primitives *p)
   return ABUT_SUCCESS;
 }
 
-/* Adds primitives until there are as many, or none is of use. */
+/* Adds primitives until `count` is reached or adding does not help. */
 static abut_status fill_up(decomposition *d, primitives *p, size_t count)
 {
   while (p->count < count) {
@@ -69,7 +69,7 @@ static abut_status fill_up(decomposition *d, primitives *p, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* ---- rounds, and the final samples ---- */
+/* ---- rounds and final samples ---- */
 
 static abut_status improve(decomposition *d, primitives *p)
 {
@@ -138,8 +138,8 @@ static abut_status improve_and_finish(decomposition *d, primitives *p, double *i
 
 /* ---- by count ---- */
 
-/* How deep mesh and union differ, after fit_unions: a limb that is lost counts for more than as
- * much volume all over the surface, which IoU does not tell apart. */
+/* Depth of the differences between mesh and union, after fit_unions. A lost limb counts for more
+ * than the same volume spread over the surface; IoU does not distinguish the two. */
 static double depth_of_errors(const decomposition *d)
 {
   double sum = 0.0;
@@ -162,8 +162,8 @@ static abut_status count_from(decomposition *d, beginning from, size_t count, pr
   return improve_and_finish(d, p, iou);
 }
 
-/* Few primitives are cheap, and their starts differ much: a second one begins with more
- * clusters. */
+/* Small sets are cheap to fit, but their results depend strongly on the start. A second start
+ * begins with more clusters. */
 abut_status stages_by_count(decomposition *d, primitives *p)
 {
   abut_status status = ABUT_SUCCESS;
@@ -178,7 +178,7 @@ abut_status stages_by_count(decomposition *d, primitives *p)
     double iou;
     TRY_DONE(count_from(d, (beginning){.clusters = (2 + start) * count}, count, other, &iou));
     const double depth = depth_of_errors(d);
-    /* One that has as many as wanted goes before one that has not. */
+    /* A set with the wanted count is preferred to a smaller one. */
     if (start == 0 || other->count > p->count || (other->count == p->count && depth < least)) {
       *p = *other;
       least = depth;
@@ -193,7 +193,7 @@ done:
 
 /* ---- by error ---- */
 
-/* The sets of all counts on the way down, and what they reach on the search's samples. */
+/* The sets of all counts on the way down, and their IoU on the search samples. */
 typedef struct path {
   decomposition *d;
   primitives *sets; /* by count */
@@ -210,9 +210,9 @@ static abut_status keep(void *user, const primitives *p)
   return ABUT_SUCCESS;
 }
 
-/* Bodies of few primitives are cheap to fit, each from clusters of its own: a plate, of which many
- * clusters make many pieces, is one of them. *out is the smallest that meets the error, if `met`,
- * or the one of the largest IoU, in any case *iou. */
+/* Bodies of few primitives are cheap to fit, so each is fitted from its own clusters. This also
+ * helps shapes such as plates, which many clusters split into many pieces. If `met`, *out is the
+ * smallest that meets the error; otherwise the one with the largest IoU. *iou is its IoU. */
 static abut_status try_few(decomposition *d, primitives *out, double *iou, bool *met)
 {
   abut_status status = ABUT_SUCCESS;
@@ -237,18 +237,18 @@ done:
   return status;
 }
 
-/* Which counts were tried by themselves, while one is looked for. */
+/* The counts tried so far in a search. */
 typedef struct bracket {
-  size_t missed; /* the largest count that missed; 0: none */
-  size_t met;    /* the smallest that met; 0: none */
+  size_t missed; /* the largest count that missed the error; 0: none */
+  size_t met;    /* the smallest count that met the error; 0: none */
   size_t fewest, most;
-  size_t stride; /* by which the next one is larger, where none has met */
+  size_t stride; /* increment to the next count while none has met the error */
 } bracket;
 
-/* Returns the count that is tried next, or 0 where nothing is left. Upwards strides double, and the
- * last try that is left is of the most, so that an error counts as not reached only where that has
- * missed, too. Downwards, and between one that missed and one that met, the next smaller one is
- * tried, or the one in the middle. */
+/* Returns the count to try next, or 0 if the search is done. Upwards, strides double. The last
+ * remaining try uses the maximum count, so the error is only reported as not reached after the
+ * maximum has missed. Downwards, the next smaller count is tried. Between a miss and a hit, the
+ * middle is tried. */
 static size_t next_count(bracket *b, size_t left)
 {
   if (!left || (!b->met && b->missed == b->most)) {
@@ -260,14 +260,15 @@ static size_t next_count(bracket *b, size_t left)
     return left == 1 || next > b->most ? b->most : next;
   }
   if (b->missed >= b->met) {
-    return 0; /* counts are not in order of their errors: the smallest that met is taken */
+    return 0; /* errors do not always fall with the count: the smallest count that met the error is
+                 taken */
   }
   const size_t next = b->missed ? b->missed + (b->met - b->missed) / 2 : b->met - 1;
   return next < b->fewest || next == b->missed ? 0 : next;
 }
 
-/* Tries counts around the guess, of which the path has those from `fewest` on; *out is the smallest
- * that meets the error, or the one of the largest IoU, where that is above `least`. */
+/* Tries counts around the guess. The path has the counts from `fewest` on. *out is the smallest set
+ * that meets the error. Otherwise *out is the one with the largest IoU, if that exceeds `least`. */
 static abut_status try_counts(decomposition *d, path *w, size_t guess, size_t fewest, size_t most,
                               double least, primitives *out)
 {
@@ -312,12 +313,11 @@ abut_status stages_by_error(decomposition *d, primitives *p)
   TRY_DONE(allocate(&sets, DECOMPOSE_MOST, sizeof(primitives)));
   TRY_DONE(allocate(&iou, DECOMPOSE_MOST, sizeof(double)));
   path w = {.d = d, .sets = sets, .iou = iou};
-  w.sets[0] = *p; /* there is no set without primitives */
+  w.sets[0] = *p; /* a set without primitives does not exist */
   TRY_DONE(first_fits(d, (beginning){.clusters = d->options->most_primitives}, p));
   TRY_DONE(fill_up(d, p, with_room(d, d->options->most_primitives)));
   const size_t most = p->count;
-  if (most <= FEWEST) { /* the shape has room for no more, and these have been fitted by
-                           themselves */
+  if (most <= FEWEST) { /* the shape has no room for more, and these were fitted before */
     *p = w.sets[0];
     d->report->end = ABUT_DECOMPOSE_ERROR_NOT_REACHED;
     goto done;
@@ -338,7 +338,7 @@ done:
   return status;
 }
 
-/* ---- taking away ---- */
+/* ---- subtraction ---- */
 
 static bool any_away(const primitives *p)
 {
@@ -357,7 +357,7 @@ static abut_status final_loss(decomposition *d, const primitives *p, double *los
   return ABUT_SUCCESS;
 }
 
-/* The loss of the last fit, and the IoU, by the final samples. */
+/* The loss of the last fit and the IoU, on the final samples. */
 static abut_status final_look(decomposition *d, const primitives *p, double *loss, double *iou)
 {
   TRY(final_loss(d, p, loss));
@@ -375,7 +375,7 @@ abut_status stages_take_away(decomposition *d, primitives *p)
   double least, least_iou;
   void *memory = NULL;
   if (count < 2) {
-    return ABUT_SUCCESS; /* one adds */
+    return ABUT_SUCCESS; /* one primitive must be added */
   }
   TRY(final_look(d, p, &least, &least_iou));
   least *= 1.0 - TAKEN_AWAY;
@@ -393,8 +393,8 @@ abut_status stages_take_away(decomposition *d, primitives *p)
         (!missed || ended == ABUT_DECOMPOSE_ERROR_NOT_REACHED)) {
       *p = *other;
       least = loss;
-      /* Of fewer than asked for there are as few as before; an error may be met now, and one that
-       * was met stays so. */
+      /* If fewer primitives than requested were found, the count is the same now. An error may be
+       * met only now, and one that was met stays met. */
       ended = ended == ABUT_DECOMPOSE_FEWER || missed ? ended : d->report->end;
     }
   }
@@ -407,7 +407,7 @@ done:
 
 /* ---- polyhedra ---- */
 
-/* Lists the entries that polyhedra better, the most gained first. */
+/* Lists the entries that polyhedra improve, with the largest improvement first. */
 static size_t sort_conversions(const conversion *all, size_t count, size_t order[DECOMPOSE_MOST])
 {
   size_t found = 0;
@@ -424,7 +424,7 @@ static size_t sort_conversions(const conversion *all, size_t count, size_t order
   return found;
 }
 
-/* Makes *out a set with the first few of these in place of superquadrics. */
+/* Makes *out a set in which the first `few` of these replace superquadrics. */
 static void replace(const primitives *p, const conversion *all, const size_t *order, size_t few,
                     primitives *out)
 {
@@ -440,7 +440,7 @@ static void replace(const primitives *p, const conversion *all, const size_t *or
   }
 }
 
-/* Whether all polyhedra have an end, and what they add lies where samples are. */
+/* Whether all polyhedra are bounded, and the added ones are within the samples. */
 static bool are_bounded(const decomposition *d, const primitives *p)
 {
   double lower[3], upper[3], low[3], high[3], planes[PARTS_MOST * PLANES_EACH][4];
@@ -462,9 +462,9 @@ static bool are_bounded(const decomposition *d, const primitives *p)
   return true;
 }
 
-/* Where polyhedra better several superquadrics but not together, the better half of them is tried,
- * and so on. The objective hardly sees a thin layer all over a surface, as of a disc with eight
- * sides, which IoU sees: that may not get smaller. */
+/* If polyhedra improve several superquadrics separately but not together, the better half is tried,
+ * and so on. IoU must not decrease. The objective is insensitive to thin layers over a whole
+ * surface, such as a disc approximated by eight sides. */
 static abut_status convert(decomposition *d, primitives *p, double *least, double *most_iou,
                            bool *fell)
 {
@@ -503,7 +503,7 @@ done:
   return status;
 }
 
-/* *before: the loss before any. */
+/* *before: the loss before any conversion. */
 static abut_status convert_all(decomposition *d, primitives *p, double *before)
 {
   double least, iou;
@@ -529,9 +529,9 @@ static bool any_planes(const primitives *p)
   return false;
 }
 
-/* The fits of polyhedra move all else, too, and do not see where what is taken away ends. The
- * objective stays as much lower than it was before them as it has to be, and an error that was met
- * stays so. */
+/* Fits of polyhedra move the other primitives too, and ignore where subtracted primitives end. The
+ * objective must remain lower than `before` by the required share, and an error that was met stays
+ * met. */
 static abut_status reach_out_again(decomposition *d, primitives *p, double before)
 {
   abut_status status = ABUT_SUCCESS;

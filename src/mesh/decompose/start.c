@@ -1,12 +1,12 @@
-/* The first set: clusters of the cells inside become ellipsoids. */
+/* The first set: clusters of inside cells become ellipsoids. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include "math/vector.h"
 #include <math.h>
 
-#define PLACES_MOST 20000 /* that clusters are made of */
-#define ROUNDS 15         /* of Lloyd's */
-#define CLUSTER_LEAST 4   /* a cluster of no more places is left out */
+#define PLACES_MOST 20000 /* maximum number of points in the clustering */
+#define ROUNDS 15         /* iterations of Lloyd's algorithm */
+#define CLUSTER_LEAST 4   /* a cluster with no more points is left out */
 
 typedef struct clusters {
   const double **place; /* (count) */
@@ -16,7 +16,7 @@ typedef struct clusters {
   double centre[DECOMPOSE_MOST][3];
 } clusters;
 
-/* Takes every place where they are few, else evenly spread ones. */
+/* Takes every point, or evenly spaced ones if there are too many. */
 static void choose_places(const cell_set *cells, clusters *c)
 {
   for (size_t i = 0; i < c->count; ++i) {
@@ -46,7 +46,7 @@ static void forget(clusters *c)
   }
 }
 
-/* Each centre begins at the place that is farthest from those before it. */
+/* Each centre begins at the point farthest from the previous centres. */
 static void begin_centres(clusters *c, uint64_t seed)
 {
   size_t at = (size_t)(uniform_at(seed, 0, 3) * (double)c->count);
@@ -78,7 +78,7 @@ static void move_centres(clusters *c)
   }
 }
 
-/* Makes the ellipsoid of a cluster. Returns whether it has enough places. */
+/* Makes the ellipsoid of a cluster. Returns whether the cluster has enough points. */
 static bool make_primitive(const clusters *c, size_t k, primitive *out)
 {
   moments m = {0};

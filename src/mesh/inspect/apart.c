@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POINTS 200000   /* on each surface, of which the first */
-#define QUERIES 30000   /* ask for the nearest one of the other's */
-#define QUERY_PIECE 500 /* queries a piece of work */
+#define POINTS 200000 /* points on each surface */
+/* the first of these, whose nearest points are found */
+#define QUERIES 30000
+#define QUERY_PIECE 500 /* queries per piece of work */
 #define FIRST_SEED 1
 #define SECOND_SEED 3
 #define LEFT_OUT (-1.0)
@@ -24,7 +25,7 @@ typedef struct cloud {
 
 typedef struct queries {
   const cloud *from, *to;
-  double *distance; /* (QUERIES); LEFT_OUT of points over holes */
+  double *distance; /* (QUERIES); LEFT_OUT for points over holes */
 } queries;
 
 static void cloud_free(cloud *c)
@@ -83,8 +84,8 @@ static void ask(void *user, size_t piece)
   }
 }
 
-/* Finds the mean and the largest distance, the share of them beyond `limit`, and that of points
- * over holes. */
+/* Finds the mean and the largest distance, the share of points beyond `limit`, and the share of
+ * points over holes. */
 static abut_status compare_points(const cloud *from, const cloud *to, double limit, double *mean,
                                   double *most, double *beyond, double *over)
 {

@@ -1,23 +1,22 @@
-/* How far two surfaces are apart is asked at random points of both. */
+/* Measures the distance between two surfaces at random points of both. */
 #ifndef ABUT_INSPECT_APART_H
 #define ABUT_INSPECT_APART_H
 
 #include "mesh/surface/surface.h"
 
-/* Of the way from the first surface to the second, then back [m]. */
+/* From the first surface to the second, then the reverse [m]. */
 typedef struct distances {
   double mean[2], most[2];
-  double beyond;     /* share of the first surface that is farther from the second than a
-                        limit */
-  double over_holes; /* share of the second that is nearest to what closes holes of the
-                        first: it is left out */
+  double beyond;     /* share of the first surface that is farther than a limit from the second */
+  double over_holes; /* share of the second that is nearest to the triangles closing holes of the
+                        first; it is left out */
 } distances;
 
-/* Lets 30,000 points of each surface ask for the nearest of 200,000 points of the other one. What
- * closes holes of the first counts for none of it: no points lie on it, and those of the second
- * surface that are nearer to it than to any point of the first ask for nothing; where all of them
- * are, their distances are 0. The second has no such faces. Both have some area. The same surfaces
- * give the same answer. */
+/* For each of 30,000 points of each surface, finds the nearest of 200,000 points of the other.
+ * Triangles that close holes of the first surface are not part of it and get no points. Points of
+ * the second surface that are nearer to these triangles than to every point of the first are left
+ * out. If all are left out, their distances are 0. The second surface has no such triangles. Both
+ * have a positive area. The result is deterministic. */
 abut_status surfaces_apart(const surface *a, const surface *b, double limit, distances *out);
 
 #endif

@@ -11,8 +11,8 @@
 #define SIDE ((size_t)MEASURE_SIDE)
 #define CELLS (SIDE * SIDE * SIDE)
 #define PLACES_MOST ((size_t)20000)
-#define PIECE 256 /* places a piece of work */
-/* of a cell of 1/220 of the diagonal: pieces of crossing shells are cut to that */
+#define PIECE 256 /* points per piece of work */
+/* share of a cell of 1/220 of the diagonal, to which pieces of crossing shells are cut */
 #define BORDER 0.5
 #define FINE 220.0
 
@@ -41,7 +41,7 @@ static void measure_all(measured *m)
   parallel_for((m->count + PIECE - 1) / PIECE, measure_piece, m);
 }
 
-/* Every so many of the cells that are both. */
+/* Chooses evenly spaced cells among those in both. */
 static size_t choose_places(const volumes *v, double *x)
 {
   const unsigned char both = CELL_OF_MESH | CELL_OF_FIELD;

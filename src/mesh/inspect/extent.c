@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK (1.0 + 64.0 * (double)FLT_EPSILON) /* of a product that devices round */
+#define SLACK (1.0 + 64.0 * (double)FLT_EPSILON) /* for a product that devices round */
 #define BLOCKS_MOST 128
-/* of places of blocks, some of them in several boxes */
+/* block indices, some of them in several boxes */
 #define LOOKED_MOST ((size_t)1 << 16)
 #define LEVEL_MOST 40
-#define FARTHEST 1e18 /* cells: their places are counted in 64 bits */
+#define FARTHEST 1e18 /* in cells: their indices are 64-bit integers */
 
 /* ---- boxes ---- */
 
-/* The soft union of n primitives lies at most tau ln n below the least of them, and what is
- * subtracted only adds. */
+/* The soft union of n primitives is at most tau ln n below their minimum, and subtraction only
+ * raises it. */
 static abut_status cover(const body *of, double union_tau, extent *out)
 {
   const double below = union_tau * log(fmax((double)of->head[HEAD_ADDED], 1.0)) * SLACK;
@@ -67,7 +67,7 @@ static double block_side(const outskirts *o, int k)
   return ldexp(o->step[k] * (double)o->cells[k], (int)o->level);
 }
 
-/* Whether a block lies in the box within, from whose corner the blocks count. */
+/* Whether a block is in the inner box. Block indices count from the corner of that box. */
 static bool is_within(const outskirts *o, const int64_t at[3])
 {
   const int64_t blocks = o->level <= 2 ? INNER_BLOCKS >> o->level : 0;
@@ -86,7 +86,7 @@ static int compare_blocks(const void *a, const void *b)
   return 0;
 }
 
-/* Lists the blocks that boxes meet at the present level. Returns whether they are not too many. */
+/* Lists the blocks that meet boxes at the present level. Returns whether they fit. */
 static bool list_blocks(const extent *e, outskirts *o)
 {
   size_t count = 0;

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "body/body.h"
 
-#define PIECE ((size_t)1 << 18) /* points a call */
+#define PIECE ((size_t)1 << 18) /* points per call */
 
 static abut_status real_bytes(abut_body handle_, size_t *size)
 {
@@ -17,14 +17,14 @@ static abut_status real_bytes(abut_body handle_, size_t *size)
   return ABUT_SUCCESS;
 }
 
-/* Points of a list, or where that is NULL the nodes of a lattice. */
+/* Points of a list, or the nodes of a lattice if `points` is NULL. */
 typedef struct places {
   const double *points;
   const double *origin, *spacing;
   const size_t *size;
 } places;
 
-/* Fills in places from `first` on. */
+/* Fills in points from `first` on. */
 static void put_places(const places *p, size_t first, size_t count, reals *points)
 {
   for (size_t n = 0; n < count; ++n) {

@@ -1,11 +1,11 @@
-/* A body's field is evaluated at points and on lattices, in pieces that bound the memory. */
+/* Evaluates a body's field at points and on lattices, in pieces that bound the memory. */
 #ifndef ABUT_INSPECT_FIELD_AT_H
 #define ABUT_INSPECT_FIELD_AT_H
 
 #include "mesh/surface/level_set.h"
 #include <abut/body.h>
 
-/* This is a field: a body's, with its temperatures [m]. */
+/* A field: a body with its temperatures [m]. */
 typedef struct field_of {
   abut_body body;
   double union_tau, plane_tau;

@@ -14,18 +14,18 @@
 #define SIDE ((size_t)MEASURE_SIDE)
 #define CELLS (SIDE * SIDE * SIDE)
 #define INSIDE 0.5   /* winding number */
-#define TOUCHED 4    /* a bit of a cell: the surface passes through it, or nearly */
-#define ROUNDED 1e-6 /* shares of a cell by which a triangle may miss it and yet count */
+#define TOUCHED 4    /* a bit of a cell: the surface passes through it, or almost */
+#define ROUNDED 1e-6 /* in cells: a triangle that misses a cell by less is counted */
 #define FINE 220.0   /* cells of the field's surface along the diagonal */
-#define MARGIN 8     /* of them around the mesh's box */
-#define FAR 0.01     /* of the diagonal */
+#define MARGIN 8     /* in these cells, around the mesh's box */
+#define FAR 0.01     /* share of the diagonal */
 
 /* ---- cells ---- */
 
 typedef struct cutter {
   const surface *s;
   const solid *inside;
-  double first[3], step[3]; /* the middle of cell (0, 0, 0), and on to the next ones [m] */
+  double first[3], step[3]; /* the middle of cell (0, 0, 0), and the spacing [m] */
   unsigned char *cells;
 } cutter;
 
@@ -34,7 +34,7 @@ static double middle_of(const cutter *c, int k, size_t i)
   return c->first[k] + c->step[k] * (double)i;
 }
 
-/* Finds which cells along an axis the interval from `low` to `high` meets. */
+/* Finds the cells along an axis that the interval from `low` to `high` meets. */
 static void cells_along(const cutter *c, int k, double low, double high, size_t range[2])
 {
   const double from = floor((low - c->first[k]) / c->step[k] + 0.5 - ROUNDED);
@@ -72,8 +72,8 @@ static void touch(cutter *c, size_t t)
   }
 }
 
-/* Between the middles of two cells that the surface does not touch it does not pass, so that the
- * second is inside if the first is; but for where it has open edges. */
+/* The surface does not pass between the middles of two cells that it does not touch, so both are on
+ * the same side. Open edges of the surface are exceptions. */
 static void fill_slab(void *user, size_t i)
 {
   cutter *c = user;
@@ -140,7 +140,7 @@ done:
 
 /* ---- surfaces ---- */
 
-/* Adds the triangles of another surface, but for those whose middles lie in a box. */
+/* Adds the triangles of another surface, except those whose middles are in a box. */
 static abut_status add_surface(surface *s, const surface *other, const double lower[3],
                                const double upper[3])
 {
@@ -182,7 +182,7 @@ static abut_status march(const field_of *f, const lattice *l, surface *out)
   return status;
 }
 
-/* Adds what lies beyond the lattice. */
+/* Adds the parts outside the lattice. */
 static abut_status march_around(const field_of *f, const lattice *within, const extent *e,
                                 surface *out)
 {

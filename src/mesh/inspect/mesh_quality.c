@@ -1,4 +1,4 @@
-/* The mesh of a body is compared with its field, and its triangles are measured. */
+/* Compares the mesh of a body with its field, and measures its triangles. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "body/body.h"
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALONG 8      /* places between an edge's ends where the field is asked for */
-#define LEAVING 0.01 /* of the diagonal: above that an edge has left the field */
+#define ALONG 8      /* points between an edge's ends at which the field is evaluated */
+#define LEAVING 0.01 /* share of the diagonal above which an edge has left the field */
 
-/* What is measured of a body's mesh, copied, so that the body need not stay. */
+/* A copy of the measured data of a body's mesh, so that the body may be destroyed meanwhile. */
 typedef struct copied {
   arena memory;
   double *vertices, *places; /* (vertices, 3), (edges, ALONG, 3) */
@@ -76,7 +76,7 @@ static abut_status compare(const field_of *f, copied *c, abut_mesh_quality *out)
   TRY(field_at_places(f, c->vertices, c->vertex_count, at_vertex));
   TRY(field_at_places(f, c->places, places, along));
   for (size_t i = 0; i < c->vertex_count; ++i) {
-    /* of one point: none */
+    /* all vertices at one point: 0 */
     const double off = c->diagonal > 0.0 ? 100.0 * fabs((double)at_vertex[i]) / c->diagonal : 0.0;
     out->off_mean += off / (double)c->vertex_count;
     out->off_most = fmax(out->off_most, off);

@@ -1,4 +1,4 @@
-/* A mesh, the primitives and the field's surface are drawn, and how far they are off each other. */
+/* Draws a mesh, the primitives, the field's surface and the deviations between them. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -15,15 +15,16 @@
 #define COOKIE 0xab07000du
 #define SIDE_LEAST 16
 #define SIDE_MOST 4096
-#define PIECE_SIDE (1.0 / 100.0) /* of the diagonal: triangles are cut to this, to be coloured */
-#define DEEPEST 24               /* cuts of a triangle */
-#define FULL 0.02                /* of the diagonal: from there a colour is full */
-/* of the mesh's diagonal: what of a polyhedron's face is drawn, where it has no end */
+/* share of the diagonal to which triangles are cut for colouring */
+#define PIECE_SIDE (1.0 / 100.0)
+#define DEEPEST 24 /* cuts of a triangle */
+#define FULL 0.02  /* share of the diagonal at which a colour is saturated */
+/* size to which a face of an unbounded polyhedron is drawn, in diagonals of the mesh */
 #define WIDE 4.0
-#define ROUND 64 /* strips of a superquadric around, */
-#define TALL 48  /* and from pole to pole */
+#define ROUND 64 /* strips around a superquadric */
+#define TALL 48  /* strips from pole to pole */
 #define PI 3.14159265358979323846
-#define QUERIES 256 /* a piece of work */
+#define QUERIES 256 /* queries per piece of work */
 
 static const colour stone = {0.80f, 0.79f, 0.76f}, steel = {0.62f, 0.70f, 0.80f};
 static const colour red = {0.86f, 0.20f, 0.16f}, blue = {0.16f, 0.40f, 0.86f};
@@ -41,7 +42,7 @@ abut_fit_view abut_default_fit_view(void)
   return v;
 }
 
-/* Triangles that are drawn. */
+/* Triangles to draw. */
 typedef struct sheet {
   void *corners, *colours; /* double (count, 3, 3), colour (count) */
   size_t count, corner_room, colour_room;
@@ -67,7 +68,7 @@ static abut_status add_triangle(sheet *s, const double *a, const double *b, cons
   return ABUT_SUCCESS;
 }
 
-/* Adds a triangle cut in two across its longest side until no side is longer than `most`. */
+/* Adds a triangle. It is halved across its longest side until no side is longer than `most`. */
 static abut_status add_pieces(sheet *s, const double *const c[3], double most, int deep, colour in)
 {
   int longest = 0;
@@ -121,7 +122,7 @@ static void ask(void *user, size_t piece)
   }
 }
 
-/* share: -1 all blue, 1 all red. */
+/* share: -1 is blue, 1 is red. */
 static colour between(double share)
 {
   const float s = (float)fmin(fabs(share), 1.0);
@@ -130,8 +131,8 @@ static colour between(double share)
                   neutral.b + s * (end.b - neutral.b)};
 }
 
-/* Colours a sheet by how far it is off the triangles of a tree: red where the field is above 0, or
- * without a field where the tree winds around it. */
+/* Colours a sheet by its distance from the triangles of a tree. Red is where the field is above 0.
+ * Without a field, red is inside the tree's surface by its winding number. */
 static abut_status colour_by(sheet *s, const tree *to, const field_of *field, double full)
 {
   void *places = NULL, *off = NULL, *value = NULL;
@@ -180,7 +181,7 @@ static double power(double x, double exponent)
   return copysign(pow(fabs(x), exponent), x);
 }
 
-/* Gives a point of a superquadric, by angles as of a sphere. */
+/* Gives a point of a superquadric from angles as on a sphere. */
 static void point_of(const abut_superquadric *q, size_t i, size_t j, double out[3])
 {
   const double around = 2.0 * PI * (double)i / ROUND, height = PI * ((double)j / TALL - 0.5);
@@ -215,8 +216,8 @@ static abut_status add_superquadric(sheet *s, const abut_superquadric *q, colour
   return ABUT_SUCCESS;
 }
 
-/* Cuts off what of a polygon lies beyond a plane, a normal and a point. Returns how many corners
- * are left in `to`. */
+/* Cuts off the part of a polygon beyond a plane (a normal and a point). Returns the number of
+ * corners in `to`. */
 static size_t cut(const double (*from)[3], size_t count, const double plane[6], double (*to)[3])
 {
   size_t left = 0;
@@ -239,7 +240,7 @@ static size_t cut(const double (*from)[3], size_t count, const double plane[6], 
   return left;
 }
 
-/* Adds a face of a polyhedron: a square on its plane, `wide` to each side, without what lies beyond
+/* Adds a face of a polyhedron: a square on its plane, `wide` to each side, without the parts beyond
  * other planes. */
 static abut_status add_face(sheet *s, const abut_polyhedron *p, size_t face, double wide,
                             double (*room)[3], colour in)
@@ -326,13 +327,13 @@ static abut_status draw(const field_of *f, const surface *s, const abut_fit_view
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(extent_create(f, &reach));
   TRY_DONE(measure_zero_set(f, s, &reach, &zero));
-  for (int k = 0; k < 3; ++k) { /* of a field that goes far beyond, a part */
+  for (int k = 0; k < 3; ++k) { /* if the field extends far, only a part is drawn */
     lower[k] = fmin(s->lower[k], fmax(zero.lower[k], s->lower[k] - s->diagonal));
     upper[k] = fmax(s->upper[k], fmin(zero.upper[k], s->upper[k] + s->diagonal));
   }
   TRY_DONE(raster_create(v, lower, upper, &r));
   TRY_DONE(add_surface(&mesh, s, s->triangle_count - s->closing_count, most, stone));
-  /* it is fine enough */
+  /* its triangles are small enough already */
   TRY_DONE(add_surface(&field, &zero, zero.triangle_count, HUGE_VAL, steel));
   TRY_DONE(add_primitives(&primitives, f->body, WIDE * s->diagonal));
   put(&r, &mesh, v, ABUT_PICTURE_MESH, rgb);

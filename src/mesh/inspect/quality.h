@@ -5,8 +5,8 @@
 #include "math/vector.h"
 #include <math.h>
 
-/* Returns twice the radius of the circle within a triangle over that of the one around it: 1 if all
- * sides are equal, 0 without area. */
+/* Returns twice the ratio of the inscribed to the circumscribed circle's radius: 1 for equal sides,
+ * 0 without area. */
 static inline double triangle_quality(const double a[3], const double b[3], const double c[3])
 {
   double u[3], v[3], w[3], n[3];

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FILLED 0.9 /* of the picture's width or height */
-#define SHADE 0.4f /* of a colour where no light falls */
+#define FILLED 0.9 /* share of the picture's width or height */
+#define SHADE 0.4f /* share of a colour without light */
 
 static const colour white = {1.0f, 1.0f, 1.0f}, dark = {0.086f, 0.094f, 0.114f};
 
@@ -70,8 +70,7 @@ void raster_clear(raster *r)
   }
 }
 
-/* Gives where a point lies: samples from the left and from the top, and metres towards the
- * viewer. */
+/* Projects a point: samples from the left and from the top, and metres towards the viewer. */
 static void project(const raster *r, const double x[3], double out[3])
 {
   double d[3];

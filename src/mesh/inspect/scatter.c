@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Returns the first triangle up to whose end there is more than `area`. sum: (count), rising. */
+/* Returns the first triangle whose cumulative area exceeds `area`. sum: (count), rising. */
 static size_t triangle_at(const double *sum, size_t count, double area)
 {
   size_t low = 0, high = count - 1;
@@ -40,7 +40,7 @@ abut_status scatter(const surface *s, size_t triangles, uint64_t seed, size_t co
     const double *a = s->points + 3 * (size_t)t[0], *b = s->points + 3 * (size_t)t[1],
                  *c = s->points + 3 * (size_t)t[2];
     double u = random_number(seed, 3 * i + 1), v = random_number(seed, 3 * i + 2);
-    if (u + v > 1.0) { /* the other half of the parallelogram */
+    if (u + v > 1.0) { /* mirror the point from the other half of the parallelogram */
       u = 1.0 - u;
       v = 1.0 - v;
     }

@@ -11,9 +11,9 @@
 #define BLOCK_CELLS (BLOCK_SIDE * BLOCK_SIDE * BLOCK_SIDE)
 #define NO_CELL UINT32_MAX
 
-/* ---- places of cells ---- */
+/* ---- cell geometry ---- */
 
-/* A cell's lower corner and length, in cells of the box within from its corner. */
+/* A cell's lower corner and width, in cells of the inner box from its corner. */
 typedef struct cell_place {
   int64_t low[3], width;
 } cell_place;
@@ -63,8 +63,8 @@ static uint32_t cell_at(const volumes *v, const int64_t at[3])
   return found < v->around.count ? (uint32_t)(CELLS + found * BLOCK_CELLS + cell) : NO_CELL;
 }
 
-/* Returns the cell across face `side` (0 to 5) of a cell, which of smaller ones is the one at its
- * middle. */
+/* Returns the cell across face `side` (0 to 5) of a cell. If the cells there are smaller, returns
+ * the one at the middle of the face. */
 static uint32_t cell_across(const volumes *v, const cell_place *p, int side)
 {
   int64_t at[3];
@@ -133,13 +133,13 @@ void volumes_free(volumes *v)
 
 /* ---- parts ---- */
 
-/* Volume of a cell, in cells of the box within. */
+/* Volume of a cell, in cells of the inner box. */
 static double volume_of(const volumes *v, size_t cell)
 {
   return cell < CELLS ? 1.0 : ldexp(1.0, 3 * (int)v->around.level);
 }
 
-/* Cells of a mark whose neighbours have not been looked at. */
+/* Cells of a mark whose neighbours have not been visited. */
 typedef struct flood {
   unsigned char mark;
   uint32_t *waiting; /* room for all of them */
@@ -154,8 +154,8 @@ static void take_cell(volumes *v, flood *f, uint32_t cell)
   }
 }
 
-/* Takes what lies across face `side` of a cell; of a wide one all cells of the box within, each of
- * which has the wide one for its neighbour. */
+/* Takes the cells across face `side` of a cell. Across a wide cell, these are all cells of the
+ * inner box whose neighbour is the wide cell. */
 static void take_across(volumes *v, flood *f, const cell_place *p, int side)
 {
   int64_t low[3], high[3], at[3];
@@ -179,8 +179,8 @@ static void take_across(volumes *v, flood *f, const cell_place *p, int side)
   }
 }
 
-/* Returns the volume of the cells of this mark alone that hang together with cell `at`, and clears
- * them. waiting: room for all of them. */
+/* Returns the volume of the component of cells with exactly this mark that contains cell `at`, and
+ * clears the marks. waiting: room for all of them. */
 static double take_part(volumes *v, unsigned char mark, size_t at, uint32_t *waiting)
 {
   flood f = {.mark = mark, .waiting = waiting};
@@ -197,7 +197,7 @@ static double take_part(volumes *v, unsigned char mark, size_t at, uint32_t *wai
   return volume;
 }
 
-/* Finds the largest part of the cells of a mark alone. cells: how many there are. */
+/* Finds the largest component of cells with exactly this mark. cells: their number. */
 static abut_status find_largest(volumes *v, unsigned char mark, size_t cells, double *largest)
 {
   void *waiting;

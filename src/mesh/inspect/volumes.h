@@ -1,4 +1,4 @@
-/* The volumes of a mesh and of a field, by cells, and the largest parts of one outside the
+/* The volumes of a mesh and of a field, by cells, and the largest components of one outside the
  * other. */
 #ifndef ABUT_INSPECT_VOLUMES_H
 #define ABUT_INSPECT_VOLUMES_H
@@ -8,18 +8,18 @@
 #include <abut/inspect.h>
 
 typedef struct volumes {
-  unsigned char *cells; /* (count): those of measure_cells, then those of each block around them */
+  unsigned char *cells; /* (count): those of measure_cells, then each block's around them */
   size_t count;
   outskirts around;
 } volumes;
 
-/* Marks the cells of both. Fails with ABUT_ERROR_BODY where none is the mesh's. */
+/* Marks the cells of both. Fails with ABUT_ERROR_BODY if no cell is in the mesh. */
 abut_status volumes_create(const field_of *f, const surface *s, const solid *inside,
                            const extent *e, volumes *out);
 void volumes_free(volumes *v);
 
-/* Fills in iou, coverage, precision, largest_uncovered and largest_surplus. Of the cells those of
- * both are left as they are. */
+/* Fills in iou, coverage, precision, largest_uncovered and largest_surplus. Only the marks of cells
+ * in both are preserved. */
 abut_status volumes_compare(volumes *v, abut_fit *out);
 
 #endif

@@ -1,11 +1,12 @@
-/* How many vertices and edges the contacts of a pose need. */
+/* The numbers of vertices and edges that the contacts of a pose need. */
 #include "mesh/suggest/finder.h"
 #include "mesh/inspect/field_at.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERIOR 1e-6 /* share of an edge that a crossing is away from its ends */
+/* least share of an edge between a crossing and the ends */
+#define INTERIOR 1e-6
 
 static uint32_t count_deepest(const side *s, const float *field, unsigned char *beaten)
 {
@@ -24,12 +25,12 @@ static uint32_t count_deepest(const side *s, const float *field, unsigned char *
 
 static float score(const side *s, const float *field, uint32_t edge)
 {
-  /* the best is the least */
+  /* the best edge has the least score */
   return 0.5f * (field[s->edges[2 * edge]] + field[s->edges[2 * edge + 1]]);
 }
 
-/* Lists edges that may reach into the other body: a point of them is inside, or nearer to it than
- * to the next one that was asked about. Returns how many. */
+/* Lists edges that may enter the other body. One of their sampled points is inside, or nearer to
+ * the other body than half the distance between samples. Returns the number of edges. */
 static size_t list_near(const side *s, const float *field, uint32_t *out)
 {
   size_t count = 0;
@@ -49,7 +50,7 @@ static size_t list_near(const side *s, const float *field, uint32_t *out)
   return count;
 }
 
-/* Gives an edge's ends in the world. */
+/* Gives an edge's ends in the world frame. */
 static void ends_of(const finder *f, int which, const pose *p, uint32_t edge, double out[6])
 {
   const side *s = &f->sides[which];
@@ -62,9 +63,9 @@ static void ends_of(const finder *f, int which, const pose *p, uint32_t edge, do
   }
 }
 
-/* Returns the squared distance of two segments, each of two points one behind the other, and gives
- * where on each they are nearest, from 0 to 1 (Ericson 2005, Real-Time Collision Detection,
- * 5.1.9). */
+/* Returns the squared distance of two segments, each given by two consecutive points. Gives the
+ * nearest point on each as a parameter from 0 to 1 (Ericson 2005, Real-Time Collision
+ * Detection, 5.1.9). */
 static double segments_apart(const double *p, const double *q, double share[2])
 {
   double u[3], v[3], w[3], gap[3];
@@ -97,7 +98,8 @@ static bool is_between(double share)
   return share > INTERIOR && share < 1.0 - INTERIOR;
 }
 
-/* Returns how many of a side's edges score at least as well as one, itself among them. */
+/* Returns the number of a side's edges with a score at least as good as that of one edge, including
+ * this edge. */
 static uint32_t rank_of(const side *s, const float *field, uint32_t edge)
 {
   const float own = score(s, field, edge);
@@ -119,8 +121,8 @@ static void other_frame(int which, const pose *p, const double ends[6], double s
   finder_turned_back(p->turn[1 - which], x, out);
 }
 
-/* Lists pairs of edges that are each other's nearest and cross. listed: of each side so many; best:
- * likewise. */
+/* Lists pairs of edges that are mutually nearest and cross. listed, best: count entries for each
+ * side. */
 static abut_status meet(finder *f, const pose *p, size_t which_pose, const float *const field[2],
                         uint32_t *const listed[2], const size_t count[2], buddy *const best[2])
 {
@@ -160,7 +162,7 @@ static abut_status meet(finder *f, const pose *p, size_t which_pose, const float
   return ABUT_SUCCESS;
 }
 
-/* Counts the pairs of edges that cross in both bodies. */
+/* Counts the pairs of edges that cross inside both bodies. */
 static abut_status count_meetings(finder *f)
 {
   const size_t count = f->meeting_count;

@@ -1,13 +1,13 @@
-/* Random poses in which two bodies are as deep in each other as was asked for. */
+/* Random poses in which two bodies overlap by the wanted depth. */
 #include "mesh/suggest/finder.h"
 #include "math/random.h"
 #include "mesh/inspect/field_at.h"
 #include <math.h>
 #include <string.h>
 
-#define HALVINGS 11 /* of the way from apart to one in the other */
+#define HALVINGS 11 /* bisection steps between separated and overlapping */
 
-/* Gives a random rotation (Shoemake 1992), by rows. */
+/* Gives a random rotation matrix by rows (Shoemake 1992). */
 static void random_turn(uint64_t seed, uint64_t *at, double m[9])
 {
   const double pi = 3.14159265358979323846;
@@ -24,7 +24,7 @@ static void random_turn(uint64_t seed, uint64_t *at, double m[9])
   memcpy(m, rows, sizeof rows);
 }
 
-/* Returns how far a turned mesh reaches along a direction. */
+/* Returns the extent of a rotated mesh along a direction. */
 static double reach(const side *s, const double m[9], const double along[3])
 {
   double farthest = -HUGE_VAL, own[3];
@@ -54,7 +54,7 @@ void finder_draw(const finder *f, size_t i, pose *p)
 
 /* ---- fields ---- */
 
-/* Puts a side's places into the frame of the other body. */
+/* Transforms a side's points into the frame of the other body. */
 static void put_places(const finder *f, int which, const pose *p, double *out)
 {
   const side *s = &f->sides[which];
@@ -80,7 +80,7 @@ static void put_places(const finder *f, int which, const pose *p, double *out)
   }
 }
 
-/* Asks for both sides' fields at `count` poses. */
+/* Evaluates the fields of both sides at `count` poses. */
 static abut_status ask(finder *f, const pose *poses, size_t count)
 {
   for (int which = 0; which < 2; ++which) {
@@ -94,7 +94,8 @@ static abut_status ask(finder *f, const pose *poses, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* Returns how deep anything of either body lies in the other [m]; negative where they are apart. */
+/* Returns the largest depth of either body's points in the other body [m]; negative if the bodies
+ * are separated. */
 static double depth_at(const finder *f, size_t i)
 {
   double least = HUGE_VAL;
@@ -107,8 +108,8 @@ static double depth_at(const finder *f, size_t i)
   return -least;
 }
 
-/* Moves bodies of a piece of the poses together until they overlap by as much as wanted, nearly,
- * and not by more. lower, upper: (count) [m]. */
+/* Moves the bodies of a piece of the poses together until the overlap almost reaches the wanted
+ * depth, without exceeding it. lower, upper: (count) [m]. */
 abut_status finder_bring_together(finder *f, pose *poses, size_t count, double *lower,
                                   double *upper)
 {

@@ -9,7 +9,7 @@
 #define POSES 256
 #define DEPTH 0.03
 #define QUANTILE 0.95
-#define PLACES_MOST ((size_t)1 << 21) /* at which fields are asked for at once */
+#define PLACES_MOST ((size_t)1 << 21) /* points at which fields are evaluated together */
 
 abut_suggest_options abut_default_suggest_options(void)
 {
@@ -25,7 +25,7 @@ static int compare_counts(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Finds the least number that a share of some numbers does not exceed. sorted: room for them. */
+/* Finds the least number that a given share of the numbers does not exceed. sorted: scratch. */
 static uint32_t quantile_of(const uint32_t *numbers, size_t count, size_t step, double share,
                             uint32_t *sorted)
 {
@@ -52,7 +52,7 @@ static abut_status conclude(finder *f, size_t found, abut_suggestion *out)
   TRY(allocate(&memory, found > f->rank_count ? found : f->rank_count, sizeof(uint32_t)));
   const uint32_t pairs = quantile_of(f->pairs, found, 1, f->o.quantile, memory);
   for (int which = 0; which < 2; ++which) {
-    /* What is left out of either body adds up to no more than may be left out of pairs. */
+    /* Each body gets half of the share of pairs that may be missed. */
     const uint32_t ranks =
       quantile_of(f->rank + which, f->rank_count, 2, 0.5 + 0.5 * f->o.quantile, memory);
     out->edges[which] = larger(larger(pairs, ranks), 1);
@@ -133,7 +133,7 @@ static abut_status check_options(const abut_suggest_options *given, abut_suggest
   return ABUT_SUCCESS;
 }
 
-/* The counts are of memory of their own, which stays. */
+/* The counts are in memory of their own, which remains valid. */
 static abut_status suggest(finder *f, abut_body body1, abut_body body2, arena *kept,
                            abut_suggestion *out)
 {

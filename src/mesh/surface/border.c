@@ -1,8 +1,8 @@
-/* The border of shells that overlap is found so: each triangle is cut where others cross it, into
- * pieces of which each lies all inside or all outside, and those outside are kept.
+/* Finds the border of overlapping shells. Each triangle is cut where others cross it, until each
+ * piece is entirely inside or entirely outside. Pieces outside are retained.
  *
- * A piece knows which triangles may cross it, a part of those of the piece that it is cut from.
- * Many are told apart by halving it; by the planes of few it is cut. */
+ * Each piece has a list of the triangles that may cross it, which is a subset of its parent's list.
+ * Pieces with many such triangles are halved; pieces with few are cut by the triangles' planes. */
 #include "mesh/surface/solid.h"
 
 #include "base/error.h"
@@ -14,12 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INSIDE 0.5       /* winding number */
-#define OFF_FACE 1e-5    /* of the diagonal: how far before a face its outside is asked about */
-#define ON_PLANE 1e-9    /* of the diagonal: corners so near a plane lie on it */
-#define RUN 64           /* triangles a thread takes at a time */
-#define FEW 16           /* triangles by whose planes a piece is cut, one after another */
-#define CUTS_MOST 262144 /* of a run */
+#define INSIDE 0.5 /* winding number */
+/* share of the diagonal: distance in front of a face where the winding number is evaluated */
+#define OFF_FACE 1e-5
+#define ON_PLANE 1e-9    /* share of the diagonal within which a corner is on a plane */
+#define RUN 64           /* triangles per piece of work */
+#define FEW 16           /* triangles whose planes cut a piece one after another */
+#define CUTS_MOST 262144 /* per piece of work */
 #define HALVINGS 40
 
 typedef struct piece {
@@ -37,10 +38,10 @@ typedef struct plane {
 
 typedef struct cutter {
   const solid *s;
-  double least, on; /* [m]: smaller pieces stay whole; nearer to a plane is on it */
+  double least, on; /* [m]: smaller pieces are not cut; nearer to a plane is on it */
   pieces *to;
   plane own;      /* of the triangle that is cut */
-  uint32_t *list; /* a stack: triangles that may cross, of each piece that is being cut */
+  uint32_t *list; /* a stack of lists: for each piece, the triangles that may cross it */
   size_t count, room, cuts;
 } cutter;
 
@@ -65,7 +66,7 @@ static plane plane_of(const double *c)
   return p;
 }
 
-/* Makes the plane that stands on a triangle's side, positive outside. */
+/* Makes the plane through a triangle's side and perpendicular to the triangle, positive outside. */
 static plane side_of(const double *c, const double normal[3], int side)
 {
   const double *a = c + 3 * side, *b = c + 3 * ((side + 1) % 3);
@@ -80,8 +81,8 @@ static plane side_of(const double *c, const double normal[3], int side)
   return p;
 }
 
-/* Finds the corners' heights over a plane, 0 for those on it. Returns -1 and 1 where none lies
- * above, or below, and 0 where the plane goes through; for all on it -1. */
+/* Finds the corners' heights over a plane, 0 for those on it. Returns -1 if none is above, 1 if
+ * none is below, 0 if the plane cuts the triangle, and -1 if all are on it. */
 static int heights(const double *c, const plane *p, double on, double out[3])
 {
   bool above = false, below = false;
@@ -94,7 +95,7 @@ static int heights(const double *c, const plane *p, double on, double out[3])
   return above ? (below ? 0 : 1) : -1;
 }
 
-/* Finds the part of a line along d in which a triangle meets a plane that goes through it. */
+/* Finds the interval along direction d in which a triangle meets a plane that cuts it. */
 static void meet(const double *c, const double height[3], const double d[3], double range[2])
 {
   range[0] = HUGE_VAL;
@@ -112,8 +113,8 @@ static void meet(const double *c, const double height[3], const double d[3], dou
   }
 }
 
-/* Whether a triangle lies in the piece's plane the other way round, as where two boxes touch, and
- * covers a part of it: the plane of a side that parts it. */
+/* Whether a triangle is in the piece's plane with opposite orientation (as where two boxes touch)
+ * and covers part of the piece. Gives the plane of a side that cuts the piece. */
 static bool covers_part(const cutter *c, const piece *p, const double *other, const plane *facing,
                         plane *by)
 {
@@ -134,7 +135,7 @@ static bool covers_part(const cutter *c, const piece *p, const double *other, co
   return found;
 }
 
-/* Whether a triangle parts a piece; gives the plane along which. */
+/* Whether a triangle cuts a piece. Gives the plane of the cut. */
 static bool parts(const cutter *c, const piece *p, const double *other, plane *by)
 {
   double h[3], other_h[3], d[3], mine[2], its[2];
@@ -174,7 +175,7 @@ static void middle_of(const piece *p, double out[3])
   }
 }
 
-/* Lists all triangles near a whole one. */
+/* Lists all triangles near an uncut triangle. */
 static abut_status list_near(cutter *c, const piece *p)
 {
   double middle[3], radius2 = 0.0;
@@ -190,7 +191,7 @@ static abut_status list_near(cutter *c, const piece *p)
   return tree_visit(&c->s->all, middle, sqrt(radius2), list_one, c);
 }
 
-/* Whether what lies before a piece is outside. */
+/* Whether the space in front of a piece is outside. */
 static bool is_border(const cutter *c, const piece *p)
 {
   double x[3];
@@ -220,7 +221,7 @@ static int longest_side(const piece *p)
   return longest;
 }
 
-/* Makes the two halves of a piece, cut across its longest side. */
+/* Halves a piece across its longest side. */
 static size_t halve(const piece *p, piece out[3])
 {
   const int longest = longest_side(p), next = (longest + 1) % 3;
@@ -232,14 +233,14 @@ static size_t halve(const piece *p, piece out[3])
   return 2;
 }
 
-/* Makes the pieces on both sides of a plane that goes through. */
+/* Makes the pieces on both sides of a plane that cuts a piece. */
 static size_t cut(const cutter *c, const piece *p, const plane *by, piece out[3])
 {
   double h[3], on[2][3];
   int alone = 0;
   heights(p->corner[0], by, c->on, h);
   for (int i = 0; i < 3; ++i) {
-    /* The corner alone on its side; where one is on the plane, one of the two others. */
+    /* The corner with no other on its side. If a corner is on the plane, either of the others. */
     alone = h[i] != 0.0 && h[(i + 1) % 3] * h[i] <= 0.0 && h[(i + 2) % 3] * h[i] <= 0.0 ? i : alone;
   }
   const int next = (alone + 1) % 3, last = (alone + 2) % 3;
@@ -273,8 +274,9 @@ static size_t cut(const cutter *c, const piece *p, const plane *by, piece out[3]
   return count;
 }
 
-/* Cuts a piece until nothing parts it; keeps what lies outside. first, end: of the list, what may
- * part it. *is_whole: all of it lies outside; it is one piece then, however it was cut. */
+/* Cuts a piece until nothing crosses it, and retains the parts outside. first, end: range in the
+ * list of triangles that may cross it. *is_whole: all of it is outside; it is then stored as one
+ * piece. */
 static abut_status keep_outside(cutter *c, const piece *now, size_t first, size_t end, int halvings,
                                 bool *is_whole)
 {
@@ -319,7 +321,7 @@ static abut_status keep_outside(cutter *c, const piece *now, size_t first, size_
 typedef struct search {
   const solid *s;
   double least;
-  pieces *found; /* of each run of triangles */
+  pieces *found; /* for each run of triangles */
   abut_status *status;
 } search;
 

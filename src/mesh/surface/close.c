@@ -1,8 +1,8 @@
-/* Closes a surface, and judges what closes it by winding numbers.
+/* Closes a surface, and checks the result with winding numbers.
  *
- * The generalized winding number of a surface with narrow gaps is all but whole, and says where its
- * inside is without closing it. Rims of holes may run along several gaps, and what closes them then
- * crosses the solid. */
+ * The generalized winding number of a surface with narrow gaps is close to an integer and
+ * identifies the inside without closing. If the rim of a hole runs along several gaps, the
+ * triangles that close it cross the solid. */
 #include "mesh/surface/maker.h"
 
 #include "base/error.h"
@@ -10,13 +10,15 @@
 #include "mesh/surface/tree.h"
 #include <stdlib.h>
 
-#define PLACES 4096      /* in the surface's box, at which both are asked */
-#define INSIDE 0.5       /* winding number */
-#define WHOLE 0.1        /* so near to a whole number it is one, */
-#define WHOLE_LEAST 0.97 /* and a surface is nearly closed where it is one at so many places */
-#define MOVED_MOST 0.05  /* of the places inside may be on the other side without and with */
+#define PLACES 4096 /* points in the surface's box where winding numbers are compared */
+#define INSIDE 0.5  /* winding number */
+/* distance to an integer within which a winding number counts as one */
+#define WHOLE 0.1
+#define WHOLE_LEAST 0.97 /* least share of such points for an almost closed surface */
+/* largest share of inside points that may change sides when holes are closed */
+#define MOVED_MOST 0.05
 
-/* Returns the i-th number of the sequence of van der Corput. */
+/* Returns number i of the van der Corput sequence. */
 static double spread(size_t i, size_t base)
 {
   double sum = 0.0, share = 1.0;
@@ -49,7 +51,7 @@ static abut_status close_and_turn(maker *m)
   const surface_report before = *m->report;
   TRY(close_holes(m));
   if (m->s->closing_count) {
-    /* Two shells may share what closes them: who lies in whom is a question to the whole. */
+    /* Shells may share closing triangles, so nesting is determined on the whole surface. */
     TRY(find_neighbours(m));
     TRY(find_shells_again(m, &before));
   }
@@ -64,7 +66,7 @@ typedef struct outlook {
   bool is_open, turns;
 } outlook;
 
-/* Turns closed shells that are inside out where they lie in no other one. */
+/* Turns inside-out closed shells that are not inside another shell. */
 static abut_status turn_closed(maker *m)
 {
   surface *s = m->s;
@@ -85,7 +87,7 @@ static abut_status turn_closed(maker *m)
     outlook *o = &shells[i];
     double x[3];
     before_face(s, o->first, x);
-    /* Such a shell's faces look inwards, where it winds once against the others. */
+    /* The faces of such a shell look inwards, and it has winding number -1. */
     o->turns = !o->is_open && o->volume < 0.0 && tree_winding(&all, x) < -INSIDE;
     m->report->shells_turned += o->turns;
   }
@@ -116,7 +118,7 @@ static abut_status open_again(maker *m, snapshot *before, const surface_report *
   return turn_closed(m);
 }
 
-/* Returns the share of the places inside that are so in one of both only. */
+/* Returns the share of inside points that are inside in only one of the two. */
 static double moved_share(const double *open, const double *closed, bool either_way)
 {
   size_t inside = 0, differ = 0;

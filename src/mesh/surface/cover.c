@@ -8,14 +8,16 @@
 #include <math.h>
 #include <string.h>
 
-#define PER_POINT 16                      /* candidates on faces for each point that is wanted */
-#define PER_SPACING 6                     /* candidates on edges */
-#define CANDIDATES_MOST ((size_t)1 << 22) /* of either kind */
-#define REACH 2.0                         /* spacings: farther off is all the same */
-#define CELL 1.5                          /* spacings */
-#define SHARP 0.985                       /* cosine between two faces: 10 degrees */
-#define EDGE_WEIGHT 1.5f /* of distances on sharp edges, where contacts are more often */
-#define OPPOSITE -0.3    /* cosine between normals of the two sides of a sheet */
+#define PER_POINT 16                      /* candidates on faces per wanted point */
+#define PER_SPACING 6                     /* candidates on edges per spacing */
+#define CANDIDATES_MOST ((size_t)1 << 22) /* of each kind */
+/* in spacings: larger distances are treated as equal */
+#define REACH 2.0
+#define CELL 1.5    /* in spacings */
+#define SHARP 0.985 /* cosine between two faces: 10 degrees */
+/* weight of distances on sharp edges, where contacts are more frequent */
+#define EDGE_WEIGHT 1.5f
+#define OPPOSITE -0.3 /* cosine between normals on the two sides of a sheet */
 
 static size_t real_count(const surface *s)
 {
@@ -47,7 +49,7 @@ static double size_of(const surface *s, uint32_t triangle)
   return sqrt(dot(area, area));
 }
 
-/* Gives place number i of a sequence that fills a triangle evenly (Roberts's R2, folded). */
+/* Gives point i of a sequence that fills a triangle evenly (Roberts's R2, folded). */
 static void place_in(const surface *s, uint32_t triangle, size_t i, double at[3])
 {
   double u = fmod(0.5 + 0.7548776662466927 * (double)i, 1.0);
@@ -63,7 +65,7 @@ static void place_in(const surface *s, uint32_t triangle, size_t i, double at[3]
   }
 }
 
-/* Makes one candidate for each `step` of area, walking from triangle to triangle. */
+/* Makes one candidate per `step` of area, from triangle to triangle. */
 static void add_faces(cover *c, double step, size_t most)
 {
   double walked = 0.0;
@@ -79,8 +81,8 @@ static void add_faces(cover *c, double step, size_t most)
   }
 }
 
-/* Whether a side is a sharp edge, or one to what closes a hole; each edge has one such side. Gives
- * the normal there. */
+/* Whether a side is a sharp edge, or borders triangles that close a hole. Each edge has one such
+ * side. Gives the normal there. */
 static bool is_sharp(const cover *c, uint32_t side, double normal[3])
 {
   const uint32_t other = c->s->across[side];
@@ -231,7 +233,7 @@ static void put(cover *c, uint32_t i)
   queue_put(&c->far, i, -e->weight * sqrtf(e->distance2));
 }
 
-/* Tells candidates within `reach` of a new point; those in the queue too where `queued`. */
+/* Updates the candidates within `reach` of a new point, and their keys in the queue if `queued`. */
 static void see_point(cover *c, const double at[3], const double normal[3], double reach,
                       bool queued)
 {
@@ -281,7 +283,7 @@ void cover_fill(cover *c, cover_points *points, double radius, size_t most)
     const uint32_t i = c->far.heap[0].id;
     candidate *e = &c->candidates[i];
     double *at = points->at + 3 * points->count, *normal = points->normal + 3 * points->count;
-    const double farthest = -(double)c->far.heap[0].key; /* nothing is farther off than that */
+    const double farthest = -(double)c->far.heap[0].key; /* no candidate is farther */
     for (size_t k = 0; k < 3; ++k) {
       at[k] = e->at[k];
       normal[k] = (double)e->normal[k];

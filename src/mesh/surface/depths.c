@@ -28,7 +28,7 @@ abut_status depths_add(depths *d, const double x[3], double field, double distan
   return ABUT_SUCCESS;
 }
 
-/* By ratio, then by place, so that the order is the same whatever it was before. */
+/* By ratio, then by position, so that the result is independent of the initial order. */
 static int compare_places(const void *a, const void *b)
 {
   const depth_place *p = a, *q = b;
@@ -43,7 +43,7 @@ static int compare_places(const void *a, const void *b)
   return 0;
 }
 
-/* The first ratio up to which the places weigh as much as this share of all. */
+/* The first ratio at which the cumulative weight reaches this share of the total. */
 static double quantile(const depth_place *p, size_t count, double whole, double share)
 {
   double sum = 0.0;

@@ -1,12 +1,13 @@
-/* Each diagnostic of a mesh and its field has a sentence. */
+/* One sentence for each diagnostic of a mesh and its field. */
 #include "mesh/surface/diagnostics.h"
 
 #include "base/limits.h"
 #include <abut/field.h>
 #include <stdio.h>
 
-#define UNIT_MOST 20.0 /* [m]: a larger diagonal looks like millimetres */
-#define FITTED 0.004   /* of the diagonal: the union's temperature that is fitted to a body */
+#define UNIT_MOST 20.0 /* [m]: a larger diagonal suggests millimetres */
+/* share of the diagonal: the union's temperature in fitted smoothing */
+#define FITTED 0.004
 
 uint32_t diagonal_suspicions(double diagonal)
 {
@@ -14,7 +15,7 @@ uint32_t diagonal_suspicions(double diagonal)
          (FITTED * diagonal < SMOOTHING_LENGTH_LEAST ? ABUT_SUSPECT_SMALL : 0u);
 }
 
-/* Returns "s" of more than one, or of none. */
+/* Returns the plural "s" unless count is 1. */
 static const char *s(size_t count)
 {
   return count == 1 ? "" : "s";
@@ -96,7 +97,7 @@ typedef struct number {
   char text[128];
 } number;
 
-/* Writes a share in per cent, with two digits, and never an exponent. */
+/* Writes a share in per cent with two digits and without an exponent. */
 static number percent(double share)
 {
   number n;
@@ -117,8 +118,7 @@ static int coarse_text(const abut_field_report *r, char *out, size_t room)
                   percent(worst_95(r)).text);
 }
 
-/* Says how thick what is lost is, and how wrong the field is there; nothing where that is not
- * known. */
+/* Describes the thickness of the lost parts and the error of the field there; empty if unknown. */
 static number lost_lengths(const abut_field_report *r)
 {
   number n = {""};

@@ -16,9 +16,8 @@
 #define TOLERANCE 0.0015
 #define VERTICES 1000
 #define MEMORY ((size_t)256 << 20)
-#define LOST_MOST                                                                \
-  0.001 /* of the area: thin parts that may be lost, and gaps filled, in silence \
-         */
+/* share of the area that lost thin parts and filled gaps may have without a warning */
+#define LOST_MOST 0.001
 
 abut_field_options abut_default_field_options(void)
 {
@@ -28,7 +27,7 @@ abut_field_options abut_default_field_options(void)
   return options;
 }
 
-/* ---- the definition, of the field's own memory ---- */
+/* ---- the definition, in the field's own memory ---- */
 
 static abut_status hold(arena *memory, const void *from, size_t count, size_t size, void **out)
 {
@@ -116,7 +115,7 @@ static void report_surface(abut_field_report *r, const surface *s, const surface
   r->diagonal = s->diagonal;
 }
 
-/* Sets the bits of what the report has to warn about. */
+/* Sets the suspicion bits of a report. */
 static void diagnose(abut_field_report *r, double tolerance)
 {
   const bool coarse = r->face_95 > tolerance * 1.1 || r->edge_95 > 2.0 * tolerance;

@@ -14,8 +14,9 @@ static size_t count_corners(const abut_body_def *mesh)
   return corners;
 }
 
-/* Numbers the vertices of faces in the mesh's order. to: (vertices) the first vertex at each one's
- * place, then its new number, NONE where no face has it. Returns how many there are. */
+/* Numbers the vertices of faces in the mesh's order. to: (vertices) in: the first vertex at the
+ * same position; out: the new number, NONE if no face uses the vertex. Returns the number of
+ * vertices. */
 static size_t number_vertices(const abut_body_def *mesh, size_t corners, uint32_t *to,
                               unsigned char *used)
 {
@@ -23,8 +24,8 @@ static size_t number_vertices(const abut_body_def *mesh, size_t corners, uint32_
   for (size_t i = 0; i < corners; ++i) {
     used[to[mesh->face_indices[i]]] = 1;
   }
-  for (size_t i = 0; i < mesh->vertex_count; ++i) { /* the first at a place comes before the
-                                                       others there */
+  /* The first vertex at a position precedes the others there. */
+  for (size_t i = 0; i < mesh->vertex_count; ++i) {
     to[i] = to[i] != i ? to[to[i]] : used[i] ? (uint32_t)count++ : NONE;
   }
   return count;

@@ -1,9 +1,9 @@
-/* This is the version of the builder by which a field was made. */
+/* The version of the builder that made a field. */
 #ifndef ABUT_SURFACE_FIELD_VERSION_H
 #define ABUT_SURFACE_FIELD_VERSION_H
 
-/* Fields that are kept on disk are found by it: it is raised with every change by which a mesh
- * gives another field or another report. */
+/* Identifies fields in the disk cache. Increase it with every change that alters a field or report
+ * of any mesh. */
 #define FIELD_VERSION 5
 
 #endif

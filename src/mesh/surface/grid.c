@@ -8,17 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARGIN 8 /* nodes around the box: no block reaches where points are clipped */
+/* nodes around the box, so that no block reaches the nodes where points are clipped */
+#define MARGIN 8
 #define CELLS_FEWEST 32
 #define CELLS_MORE 64
-#define COARSE_SHARE 0.003   /* of the diagonal: an error of 95 % that takes more cells */
-#define FINEST_CELLS 1024    /* along the longest side: no level is finer */
-#define SAMPLE_SHARE 0.7     /* of a cell: how far points lie apart that are looked at */
-#define BAND 4               /* cells that are corrected around each point that is off */
-#define THIN_TOLERANCES 4.0  /* a part of less thickness is thin, */
-#define WEDGE_TOLERANCES 0.5 /* and of less is left, where its error is small enough */
-#define JOINED_SHARE 0.3     /* of the limit: beside finer cells what is off by as much gets them */
-#define SLAB 4               /* layers of nodes a thread takes at a time */
+/* share of the diagonal: a 95 % error above this needs more cells */
+#define COARSE_SHARE 0.003
+#define FINEST_CELLS 1024 /* cells of the finest level along the longest side */
+#define SAMPLE_SHARE 0.7  /* of a cell: spacing of the samples */
+/* cells that are refined around each sample with a large error */
+#define BAND 4
+#define THIN_TOLERANCES 4.0 /* in tolerances: thinner parts are thin */
+/* in tolerances: thinner parts are not refined if their error is small enough */
+#define WEDGE_TOLERANCES 0.5
+/* of the limit: next to finer cells, samples with this error are refined too */
+#define JOINED_SHARE 0.3
+#define SLAB 4 /* layers of nodes per piece of work */
 
 abut_status tell(const telling *t, const char *what, double done)
 {
@@ -82,8 +87,8 @@ static int compare_errors(const void *a, const void *b)
                               : (x->area > y->area) - (x->area < y->area);
 }
 
-/* Finds an error that a share of the surface does not pass; only of what is at sharp edges, or
- * away from them (at_edge 0 or 1), or of all (-1). */
+/* Finds the errors that given shares of the surface do not exceed. at_edge: 0 away from sharp
+ * edges, 1 at sharp edges, -1 everywhere. */
 static abut_status error_at(const sample *samples, size_t count, int at_edge, size_t shares,
                             const double *share, double *out)
 {
@@ -109,7 +114,7 @@ static abut_status error_at(const sample *samples, size_t count, int at_edge, si
   return ABUT_SUCCESS;
 }
 
-/* Finds how far 95 % of the surface are off a coarse spline at most. */
+/* Finds the error that 95 % of the surface does not exceed on a coarse spline. */
 static abut_status coarse_error(const surface *of, solid *inside, const spline *s, double *out)
 {
   const sampler from = {.of = of, .inside = inside, .s = s};
@@ -137,7 +142,7 @@ size_t grid_bytes(const spline *s)
   return numbers * sizeof(float);
 }
 
-/* Adds the blocks around a point, as far as their parents are there. */
+/* Adds the blocks around a point whose parents exist. */
 static abut_status add_around(spline *s, size_t level, const double x[3])
 {
   const double spacing = spline_spacing(s, level);
@@ -161,7 +166,7 @@ static abut_status add_around(spline *s, size_t level, const double x[3])
   return ABUT_SUCCESS;
 }
 
-/* Takes the last level's blocks away again. */
+/* Removes the last level's blocks. */
 static void drop_level(spline *s, size_t level)
 {
   if (level > 1) {
@@ -192,9 +197,9 @@ static bool is_near_block(const spline *s, size_t level, const double x[3])
   return false;
 }
 
-/* Adds blocks around all samples that are off by more than `limit` or lost, and around those beside
- * them that are off by a good part of it: an edge that is cut into finer and coarser cells would
- * have steps. *fits: false where that takes too much room. */
+/* Adds blocks around all samples with an error above `limit` and all lost samples. Samples next to
+ * blocks are included if their error is a substantial share of the limit: an edge that alternates
+ * between fine and coarse cells would have steps. *fits: false if there is not enough memory. */
 static abut_status add_blocks(spline *s, size_t level, const sample *samples, size_t count,
                               double limit, size_t memory, bool *fits)
 {
@@ -218,7 +223,7 @@ static abut_status add_blocks(spline *s, size_t level, const sample *samples, si
   return ABUT_SUCCESS;
 }
 
-/* Does the same with a higher limit where all would take too much room. */
+/* Adds a level in the same way. The limit increases until the memory suffices. */
 static abut_status add_level(spline *s, size_t level, const sample *samples, size_t count,
                              double limit, size_t memory)
 {
@@ -245,7 +250,7 @@ typedef struct level_run {
   double *values;
 } level_run;
 
-/* Finds what is missing at a block's nodes. */
+/* Finds the remaining error at a block's nodes. */
 static void measure_block(void *user, size_t i)
 {
   const level_run *r = user;
@@ -314,9 +319,9 @@ done:
   return status;
 }
 
-/* ---- what came of it ---- */
+/* ---- evaluation ---- */
 
-/* Returns what half of an area does not pass. */
+/* Returns the median by area. */
 static double median_of(weighed *all, size_t count, double area)
 {
   double passed = 0.0;
@@ -328,7 +333,7 @@ static double median_of(weighed *all, size_t count, double area)
   return count ? all[at].error : 0.0;
 }
 
-/* Reports thin parts, and those among them that the field does not hold, and how thick they are. */
+/* Reports thin parts, the lost ones among them, and their thickness. */
 static abut_status judge_thin(const sample *samples, size_t count, abut_field_report *report)
 {
   void *memory = NULL;

@@ -8,7 +8,7 @@
 
 /* ---- corners on open sides ---- */
 
-/* This is a corner that lies on an open side of another triangle: how far along, of the side's
+/* A corner on an open side of another triangle. along: its position as a share of the side's
  * length. */
 typedef struct junction {
   uint32_t side, corner; /* 3 triangle + side */
@@ -17,12 +17,12 @@ typedef struct junction {
 
 typedef struct junctions {
   const surface *s;
-  const uint32_t *sides; /* of the tree's triangles, as given */
+  const uint32_t *sides; /* of the tree's triangles, in the order of the input */
   const tree *of;
   uint32_t corner;
   double reach;
-  double off_ends; /* [m] nearer to an end of the side a corner belongs to that */
-  bool grown;      /* so that low triangles could turn over, and are left alone */
+  double off_ends; /* [m] within this distance of a side's end, a corner is left to that end */
+  bool grown;      /* the reach is above rounding: low triangles could turn over, and are not cut */
   junction *at;
   size_t count, room;
 } junctions;
@@ -35,13 +35,13 @@ static int compare_junctions(const void *a, const void *b)
                                 : (x->corner < y->corner ? -1 : x->corner > y->corner);
 }
 
-#define HEIGHT_SHARE 0.3 /* of a triangle: a corner may be as far off its side */
-#define OFF_ENDS                                                                                 \
-  30.0                /* times the reach: nearer to an end of the side a corner belongs to that, \
-                       */
-#define OFF_SHARE 0.1 /* but for this of the side */
+/* of a triangle's height: largest distance of a corner from its side */
+#define HEIGHT_SHARE 0.3
+/* in reaches: within this distance of a side's end, a corner is left to that end */
+#define OFF_ENDS 30.0
+#define OFF_SHARE 0.1 /* limit of OFF_ENDS as a share of the side */
 
-/* Returns the corner of a side's triangle that is not on it. */
+/* Returns the corner opposite a side in its triangle. */
 static uint32_t third_of(const surface *s, uint32_t side)
 {
   return s->triangles[3 * (side / 3) + (side + 2) % 3];
@@ -85,7 +85,7 @@ static abut_status meet_side(void *user, uint32_t at)
   return ABUT_SUCCESS;
 }
 
-/* Finds all of them, in order of sides and along each. */
+/* Finds all junctions, in order of sides and along each side. */
 static abut_status find_junctions(maker *m, junctions *j)
 {
   const surface *s = m->s;
@@ -128,9 +128,10 @@ done:
   return status;
 }
 
-/* Cuts a triangle at corners on its sides, ring[0], ring[b] and ring[c] its own, into fans: one
- * around c over the side from a to b, whose last and first triangle give way to fans over the other
- * sides. So none is flat, however the corners are off their side. */
+/* Cuts a triangle at corners on its sides into fans. ring[0], ring[b] and ring[c] are its own
+ * corners. One fan is around c over the side from a to b. Fans over the other sides replace its
+ * last and first triangles. Thus no triangle is flat, in whichever direction corners deviate from
+ * their side. */
 static abut_status add_fans(maker *m, const uint32_t *ring, size_t b, size_t c, size_t size,
                             uint32_t polygon)
 {
@@ -180,7 +181,7 @@ abut_status cut_open_sides(maker *m, double reach, double off_ends, bool *any)
     }
     TRY_DONE(add_fans(m, r, own[1], own[2], size, s->polygon[triangle]));
     uint32_t *t = s->triangles + 3 * (size_t)triangle;
-    t[1] = t[2] = t[0]; /* dropped with those of equal corners */
+    t[1] = t[2] = t[0]; /* dropped later with other degenerate triangles */
   }
 done:
   free(j.at);
@@ -190,7 +191,7 @@ done:
 
 /* ---- holes ---- */
 
-/* Adds a point at the middle of a rim. */
+/* Adds a point at the centre of a rim. */
 static abut_status add_middle(maker *m, const uint32_t *rim, size_t size, uint32_t *out)
 {
   surface *s = m->s;
@@ -208,9 +209,9 @@ static abut_status add_middle(maker *m, const uint32_t *rim, size_t size, uint32
   return ABUT_SUCCESS;
 }
 
-#define RIM_CUT 2000 /* longer ones are closed by a fan around their middle */
+#define RIM_CUT 2000 /* longer rims are closed by a fan around their centre */
 
-/* A shell is closed by these. */
+/* The closing triangles of a shell. */
 typedef struct closing {
   double volume, area, widest;
   size_t rims;
@@ -245,7 +246,7 @@ static abut_status close_rim(maker *m, const uint32_t *rim, size_t size, uint32_
     widest = fmax(widest, length(d));
   }
   s->closing_count += s->triangle_count - first;
-  m->report->hole_share += area; /* of what, is known at the end */
+  m->report->hole_share += area; /* divided by the total area at the end */
   of->area += area;
   of->widest = fmax(of->widest, widest);
   ++of->rims;
@@ -262,7 +263,7 @@ static void measure_open(const maker *m, closing *shells)
   }
 }
 
-/* A shell whose rims are closed and that encloses nothing is a sheet, and its rims no holes. */
+/* If a closed shell encloses nothing, it is a sheet, and its rims are not holes. */
 static void report_closed(maker *m, const closing *shells)
 {
   surface_report *r = m->report;
@@ -278,8 +279,8 @@ static void report_closed(maker *m, const closing *shells)
   }
 }
 
-/* Returns the open side behind an open one, around the corner where that begins; NONE where edges
- * of several faces are in the way. */
+/* Returns the open side that precedes an open side at the corner where that begins. Returns NONE if
+ * edges of several faces are in the way. */
 static uint32_t next_open(const maker *m, uint32_t open)
 {
   uint32_t at = open;

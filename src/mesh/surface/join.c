@@ -1,5 +1,5 @@
-/* Joins what lies side by side: faces that were meshed one by one have corners on their common
- * edges that are equal to rounding only, of whatever program or file. */
+/* Joins adjacent faces. Faces that were meshed separately have corners on their common edges that
+ * agree only up to the rounding of a program or file. */
 #include "mesh/surface/maker.h"
 
 #include "base/error.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OFF_ENDS 30.0 /* times the distance: nearer corners may yet be welded to the end */
-#define GROWTH 3.1622776601683795 /* of the distance, each time */
+#define OFF_ENDS 30.0             /* in distances: nearer corners may still be welded to the end */
+#define GROWTH 3.1622776601683795 /* factor of the distance in each step */
 
 static abut_status copy(const void *from, size_t count, size_t size, void **out)
 {
@@ -41,7 +41,7 @@ abut_status snapshot_take(const maker *m, snapshot *k)
   return status;
 }
 
-/* The surface takes the snapshot's own memory. */
+/* The surface takes over the snapshot's memory. */
 abut_status snapshot_restore(maker *m, snapshot *k)
 {
   free(m->s->triangles);
@@ -85,7 +85,7 @@ static abut_status join_within(maker *m, double distance)
   return renew(m, any);
 }
 
-/* Also where corners lie so near to a side's end that they might have been welded to it. */
+/* Also cuts where corners are so near a side's end that they might have been welded to it. */
 static abut_status cut_near_ends(maker *m, double distance)
 {
   bool any;
@@ -93,8 +93,8 @@ static abut_status cut_near_ends(maker *m, double distance)
   return renew(m, any);
 }
 
-/* Marks the corners of shells that have a side of many. What is closed and has none stays as it is,
- * however thin. */
+/* Marks the corners of shells that have an edge with more than two triangles. Closed shells without
+ * such edges are not changed, however thin they are. */
 static abut_status mark_tangled(maker *m, unsigned char *marks)
 {
   const surface *s = m->s;
@@ -113,8 +113,8 @@ static abut_status mark_tangled(maker *m, unsigned char *marks)
   return ABUT_SUCCESS;
 }
 
-/* Faces that are there twice, or on both sides of a wall between two solids, share their rims by
- * now, but not the corners within. */
+/* At this stage, duplicate faces and faces on both sides of a wall between two solids share their
+ * rims but not their interior corners. */
 static abut_status join_sheets(maker *m, double distance)
 {
   abut_status status = ABUT_SUCCESS;
@@ -133,7 +133,8 @@ done:
 
 typedef abut_status (*joining)(maker *m, double distance);
 
-/* Joins, and goes back where that has left as many sides open, or at edges of many faces. */
+/* Joins, and restores the previous state unless the number of open sides or of edges with many
+ * faces decreased. */
 static abut_status try_to(maker *m, joining join, double distance, bool *better)
 {
   abut_status status = ABUT_SUCCESS;
@@ -164,7 +165,7 @@ abut_status join_open(maker *m)
     bool better;
     TRY(try_to(m, cut_near_ends, WELD_SHARE * m->s->diagonal, &better));
   }
-  /* Corners within faces may be a step farther apart than those of rims. */
+  /* Interior corners of faces may be one step farther apart than corners of rims. */
   const double farthest = m->report->welded_within > 0.0 ? 1.01 * GROWTH * reached : reached;
   for (; m->report->tangled_edges && reached <= farthest; reached *= GROWTH) {
     bool better;

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* of a side: a crossing is no nearer to its ends, or triangles have no area */
+/* least distance of a crossing from a side's ends, as a share of the side, so that triangles have
+ * an area */
 #define END_LEAST 1e-3
-#define LOOP_MOST 12 /* crossings of a cube */
+#define LOOP_MOST 12 /* crossings per cube */
 #define NO_POINT UINT32_MAX
 
-/* Corner c of a cube is at (c & 1, c >> 1 & 1, c >> 2 & 1). A face has its corners counterclockwise
- * seen from outside. */
+/* Corner c of a cube is at (c & 1, c >> 1 & 1, c >> 2 & 1). The corners of each face are
+ * counterclockwise seen from outside. */
 static const unsigned char faces[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
                                           {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
 
@@ -22,8 +23,8 @@ typedef struct marcher {
   const float *values;
   surface *out;
   size_t point_room, triangle_room;
-  uint32_t *crossing[2][3]; /* (size[1], size[2]) of a layer of nodes: the point on the side that
-                               goes from each along an axis; of one layer and the next */
+  uint32_t *crossing[2][3]; /* (size[1], size[2]) for each node of a layer: the point on its side
+                               along an axis; for one layer and the next */
 } marcher;
 
 size_t lattice_count(const lattice *l)
@@ -49,7 +50,7 @@ static abut_status add_triangle(marcher *m, uint32_t a, uint32_t b, uint32_t c)
   return ABUT_SUCCESS;
 }
 
-/* Puts points on the sides of the lattice that begin in layer i, and are crossed. */
+/* Puts points on the crossed sides of the lattice that begin in layer i. */
 static abut_status cross_layer(marcher *m, size_t i)
 {
   const lattice *l = m->l;
@@ -75,8 +76,8 @@ static abut_status cross_layer(marcher *m, size_t i)
   return ABUT_SUCCESS;
 }
 
-/* Makes triangles of a loop of points. Longer ones get a point in the middle, for a diagonal of
- * theirs could lie in a face of the cube, where the cube beyond may have it too. */
+/* Triangulates a loop of points. Longer loops get a centre point, because a diagonal could be in a
+ * face of the cube and coincide with one of the next cube. */
 static abut_status fill_loop(marcher *m, const uint32_t *loop, size_t count)
 {
   double middle[3] = {0.0, 0.0, 0.0};
@@ -97,15 +98,14 @@ static abut_status fill_loop(marcher *m, const uint32_t *loop, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* Returns which side of the cube joins two corners: its axis, and its lower corner. */
+/* Returns the side of the cube between two corners: its axis and its lower corner. */
 static unsigned side_between(unsigned a, unsigned b)
 {
-  return (a ^ b) / 2 * 8 + (a & b); /* axes 0, 1, 2 of 1, 2, 4 */
+  return (a ^ b) / 2 * 8 + (a & b); /* corner bits 1, 2, 4 give axes 0, 1, 2 */
 }
 
-/* Finds for each crossed side of a cube the next one around what is inside. On a face whose corners
- * are inside and outside in turn, those inside are parted from each other: the same from both
- * sides. */
+/* Finds the next side of the loop for each crossed side of a cube. On a face with alternating
+ * corners, the inside corners are separated, which is consistent for both adjacent cubes. */
 static void link_sides(unsigned inside, unsigned char next[24])
 {
   memset(next, 0xff, 24);
@@ -115,7 +115,7 @@ static void link_sides(unsigned inside, unsigned char next[24])
       if (inside >> a & 1 || !(inside >> b & 1)) {
         continue;
       }
-      int last = k + 1; /* from a into b, and on to the last corner inside */
+      int last = k + 1; /* from a to b, then to the last inside corner */
       while (inside >> faces[f][(last + 1) % 4] & 1) {
         ++last;
       }
@@ -153,7 +153,7 @@ static abut_status cut_cube(marcher *m, size_t i, size_t at, unsigned inside)
   return ABUT_SUCCESS;
 }
 
-/* Cuts the cubes between layers i and i + 1. */
+/* Triangulates the cubes between layers i and i + 1. */
 static abut_status cut_layer(marcher *m, size_t i)
 {
   const size_t rows = m->l->size[1], row = m->l->size[2];

@@ -1,10 +1,10 @@
-/* Whether a definition's mesh is one. */
+/* Checks the mesh of a definition. */
 #ifndef ABUT_SURFACE_MESH_CHECK_H
 #define ABUT_SURFACE_MESH_CHECK_H
 
 #include <abut/body.h>
 
-/* Refuses what of the mesh is out of range, naming the element; primitives are not looked at. */
+/* Rejects invalid values in the mesh, and names the element. Primitives are not checked. */
 abut_status check_mesh(const abut_body_def *def);
 
 #endif

@@ -17,8 +17,8 @@ static int compare_sides(const void *a, const void *b)
                               : (x->at < y->at ? -1 : x->at > y->at);
 }
 
-/* Lists all sides by counting on their lower corner, each run sorted: large meshes have
- * millions. */
+/* Lists all sides with a counting sort on their lower corner, since large meshes have millions.
+ * Each run is sorted. */
 static abut_status sort_sides(const surface *s, side **out)
 {
   void *memory = NULL, *counts = NULL;
@@ -141,7 +141,7 @@ abut_status find_shells(maker *m, unsigned char *turns)
           turns[o] = (unsigned char)(turns[t] ^ against);
           queue[tail++] = o;
         } else if ((turns[o] ^ turns[t]) != against) {
-          ++m->report->tangled_edges; /* from both sides: a Moebius strip's seam */
+          ++m->report->tangled_edges; /* from both sides: a seam of a Moebius strip */
         }
       }
     }

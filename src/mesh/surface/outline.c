@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This is an edge between two regions, the smaller one first; FIXED where the surface is no
- * manifold. */
+/* An edge between two regions, the smaller first; FIXED if the surface is not a manifold there. */
 typedef struct border {
   uint32_t from, to, low, high;
 } border;
@@ -24,7 +23,7 @@ typedef struct tracer {
   size_t border_count;
   uint32_t *start, *incident; /* borders at each point: incident[start[i]] to [start[i + 1] - 1] */
   unsigned char *is_used;     /* (border_count) */
-  uint32_t *chain, *stack;    /* points of one run; pieces of it that wait */
+  uint32_t *chain, *stack;    /* points of one run; pending pieces of it */
   uint64_t *found;            /* edges, the lower point in the upper half */
   size_t found_count;
 } tracer;
@@ -82,7 +81,7 @@ static abut_status find_incident(tracer *t)
   return ABUT_SUCCESS;
 }
 
-/* Whether two borders meet at a point, no other does, and both part the same two regions. */
+/* Whether exactly two borders meet at a point and separate the same two regions. */
 static bool goes_through(const tracer *t, uint32_t point)
 {
   const uint32_t *at = t->incident + t->start[point];
@@ -93,7 +92,7 @@ static bool goes_through(const tracer *t, uint32_t point)
   return a->low != FIXED && a->low == b->low && a->high == b->high;
 }
 
-/* Returns the square of the distance from a point to the segment between two. */
+/* Returns the squared distance from a point to the segment between two others. */
 static double off_segment(const surface *s, uint32_t point, uint32_t from, uint32_t to)
 {
   const double *x = s->points + 3 * (size_t)point, *a = s->points + 3 * (size_t)from;
@@ -118,8 +117,7 @@ static void add_edge(tracer *t, uint32_t a, uint32_t b)
   }
 }
 
-/* Makes as few edges as stay within the deviation of the chain (Ramer 1972, Douglas and Peucker
- * 1973). */
+/* Makes the fewest edges within the deviation of the chain (Ramer 1972; Douglas, Peucker 1973). */
 static void add_chain(tracer *t, size_t size)
 {
   const double limit = t->deviation * t->deviation;
@@ -149,7 +147,7 @@ static void add_chain(tracer *t, size_t size)
   }
 }
 
-/* Follows borders from a point, as far as they go through or until they are back. */
+/* Follows borders from a point until an end, or back to the point. */
 static void trace(tracer *t, uint32_t point, uint32_t at)
 {
   const uint32_t begin = point;
@@ -181,7 +179,7 @@ static abut_status trace_all(tracer *t)
   t->chain = chain;
   t->stack = stack;
   t->found = found;
-  /* Rings, which no end interrupts, are left for the second round. */
+  /* Closed rings without ends are traced in the second round. */
   for (int round = 0; round < 2; ++round) {
     for (uint32_t i = 0; i < t->s->point_count; ++i) {
       if (round == 0 && goes_through(t, i)) {

@@ -1,7 +1,7 @@
-/* Integrals over sections across x. In a section the triangles are segments, and between the
- * heights y of their ends and crossings the places where a line along z meets them are linear in y:
- * a section's integrals are exact. Those over x are adaptive, from pieces that end where shells do.
- */
+/* Integrals over sections perpendicular to x. In a section, triangles are segments. Between the
+ * heights y of their ends and crossings, the intersections with a line along z are linear in y, so
+ * a section's integrals are exact. Integrals over x are adaptive, starting from pieces that end
+ * where shells do. */
 #include "mesh/surface/overlap.h"
 
 #include "base/error.h"
@@ -11,29 +11,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECES 16         /* of the extent, at least */
-#define VERTICES_MOST 256 /* up to so many points pieces end at each of them, */
-#define SHELLS_MOST 512   /* and up to so many shells at each of their ends */
+#define PIECES 16         /* least number of pieces of the extent */
+#define VERTICES_MOST 256 /* up to this number of points, pieces end at each of them */
+#define SHELLS_MOST 512   /* up to this number of shells, pieces end at their ends */
 #define DEPTH_MOST 18
 #define SECTIONS_MOST 50000
-#define TOLERANCE 1e-6 /* of the volume, of a piece */
-#define LEAST 1e-9     /* of the volume: less is what rounding leaves */
+#define TOLERANCE 1e-6 /* of the volume, for a piece */
+#define LEAST 1e-9     /* of the volume: smaller results are rounding errors */
 
 typedef struct segment {
   double y[2], z[2]; /* y[0] < y[1] */
-  int turn;          /* what a line along z winds by as it crosses it */
+  int turn;          /* change of the winding number along z at the crossing */
 } segment;
 
 typedef struct cutter {
   const overlap_mesh *m;
-  segment *segments; /* (triangle_count) of one section, by their lower ends */
+  segment *segments; /* (triangle_count) of one section, sorted by their lower ends */
   size_t count;
   double *heights; /* where the order of segments along z may change */
   size_t height_count, height_room;
-  size_t *active;             /* (triangle_count) segments about a height */
+  size_t *active;             /* (triangle_count) segments at a height */
   struct crossing *crossings; /* (triangle_count) */
-  double scale;               /* the sum of volumes [m^3] */
-  size_t left;                /* how many more sections there may be */
+  double scale;               /* the sum of absolute volumes [m^3] */
+  size_t left;                /* remaining number of sections */
 } cutter;
 
 typedef struct crossing {
@@ -61,8 +61,8 @@ static int compare_crossings(const void *a, const void *b)
   return (x->z > y->z) - (x->z < y->z);
 }
 
-/* Cuts the edge from a corner below x to one that is not. It is the same for both triangles beside
- * it. */
+/* Cuts the edge from a corner below x to one that is not below. The result is identical for both
+ * adjacent triangles. */
 static void cut_edge(const double *low, const double *high, double x, double *y, double *z)
 {
   const double t = (x - low[0]) / (high[0] - low[0]);
@@ -80,8 +80,7 @@ static void cut_triangle(cutter *c, const uint32_t *t, double x)
   for (int k = 0; k < 3; ++k) {
     const double *from = p[k], *to = p[(k + 1) % 3];
     const bool up = from[0] < x && to[0] >= x, down = from[0] >= x && to[0] < x;
-    if (up || down) { /* from where the way round the triangle leaves the lower side to where it
-                         comes back */
+    if (up || down) { /* from where the boundary leaves the lower side to where it returns */
       cut_edge(up ? from : to, up ? to : from, x, &y[down], &z[down]);
     }
   }
@@ -127,7 +126,7 @@ static abut_status add_height(cutter *c, double y)
   return ABUT_SUCCESS;
 }
 
-/* Adds the height at which two segments cross, if they do. */
+/* Adds the height at which two segments cross, if any. */
 static abut_status add_crossing(cutter *c, const segment *a, const segment *b)
 {
   const double low = fmax(a->y[0], b->y[0]), high = fmin(a->y[1], b->y[1]);
@@ -140,7 +139,7 @@ static abut_status add_crossing(cutter *c, const segment *a, const segment *b)
                              : ABUT_SUCCESS;
 }
 
-/* Leaves out the active segments that end at y or below. Returns how many are left. */
+/* Removes the active segments that end at or below y. Returns the number that remains. */
 static size_t drop_ended(const cutter *c, double y, size_t active)
 {
   size_t count = 0;
@@ -165,7 +164,7 @@ static abut_status find_heights(cutter *c)
     }
     c->active[active++] = i;
   }
-  if (c->height_count) { /* a section beside the surface has none, and perhaps no array yet */
+  if (c->height_count) { /* sections outside the surface have none, and maybe no array */
     qsort(c->heights, c->height_count, sizeof *c->heights, compare_numbers);
   }
   return ABUT_SUCCESS;
@@ -176,7 +175,7 @@ static abut_status find_heights(cutter *c)
 static void add_between(const segment *a, const segment *b, double low, double high, double times,
                         double sums[6])
 {
-  /* Gauss's rule, exact up to degree 5. */
+  /* Gauss quadrature, exact up to degree 5. */
   static const double at[3] = {0.1127016653792583, 0.5, 0.8872983346207417};
   static const double weight[3] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
   for (int i = 0; i < 3; ++i) {
@@ -191,8 +190,7 @@ static void add_between(const segment *a, const segment *b, double low, double h
   }
 }
 
-/* Adds what is too much between two heights, between which the order of the active segments does
- * not change. */
+/* Adds the excess between two heights, where the order of the active segments is constant. */
 static void add_strip(const cutter *c, size_t active, double low, double high, double sums[6])
 {
   const double middle = 0.5 * (low + high);
@@ -215,7 +213,7 @@ static void add_strip(const cutter *c, size_t active, double low, double high, d
   }
 }
 
-/* Sets the integrals of a section across x. */
+/* Computes the integrals of the section at x. */
 static abut_status section(cutter *c, double x, double out[OVERLAP_MOMENTS])
 {
   double a[6] = {0.0};
@@ -276,7 +274,7 @@ static abut_status integrate(cutter *c, double low, double high,
   return integrate(c, middle, high, right, depth + 1, out);
 }
 
-/* Lists where pieces end, from the least x to the largest. */
+/* Lists the ends of pieces, from the least x to the largest. */
 static abut_status list_ends(const overlap_mesh *m, double **out, size_t *count)
 {
   const bool vertices = m->point_count <= VERTICES_MOST,
@@ -311,7 +309,7 @@ static abut_status list_ends(const overlap_mesh *m, double **out, size_t *count)
   return ABUT_SUCCESS;
 }
 
-/* The sum of the volumes of all shells. */
+/* The sum of the absolute volumes of all shells. */
 static double volume_of(const overlap_mesh *m)
 {
   const double *o = m->points + 3 * (size_t)m->triangles[0];

@@ -1,6 +1,5 @@
-/* What a surface's triangles count too often where they bound more than once: shells that overlap,
- * lie in each other or are there twice. The solid is where the surface winds around more than half
- * a time, as of fields (solid.h). */
+/* The excess in sums over a surface's triangles when shells overlap, are nested or are duplicated.
+ * The solid is where the winding number exceeds 1/2, as for fields (solid.h). */
 #ifndef ABUT_SURFACE_OVERLAP_H
 #define ABUT_SURFACE_OVERLAP_H
 
@@ -17,13 +16,13 @@ typedef struct overlap_mesh {
   size_t point_count;
   const uint32_t *triangles; /* (triangle_count, 3) */
   size_t triangle_count;
-  const uint32_t *shell; /* (triangle_count) below shell_count; NULL: they are one */
+  const uint32_t *shell; /* (triangle_count) below shell_count; NULL: one shell */
   size_t shell_count;
 } overlap_mesh;
 
-/* Finds the integrals of w - 1 where the surface winds around w > 1 times, and of w where that is
- * below 0, for which the sums over triangles are too large. They are 0 to the bit where shells are
- * disjoint, and are off by some 1e-5 of the whole volume otherwise. */
+/* Finds the integrals of w - 1 where the winding number w exceeds 1, and of w where it is negative:
+ * by these the sums over triangles are too large. They are exactly 0 if shells are disjoint.
+ * Otherwise their error is about 1e-5 of the total volume. */
 abut_status surface_overlap(const overlap_mesh *mesh, double out[OVERLAP_MOMENTS]);
 
 #endif

@@ -19,7 +19,7 @@ bool plot_set(plot *p, const double *c)
   if (!(size > 0.0)) {
     return false;
   }
-  const double *back = side[(longest + 2) % 3]; /* from the apex to the base's begin */
+  const double *back = side[(longest + 2) % 3]; /* from the apex to the start of the base */
   p->base = c + 3 * longest;
   p->length = sqrt(square[longest]);
   p->height = size / p->length;

@@ -20,7 +20,7 @@ void polygon_area(const double *points, const uint32_t *corner, size_t size, dou
   }
 }
 
-/* Returns twice the signed area of three corners, along the polygon's normal. */
+/* Returns twice the signed area of a triangle along the polygon's normal. */
 static double lean(const double *a, const double *b, const double *c, const double n[3])
 {
   double sum = 0.0;
@@ -31,8 +31,7 @@ static double lean(const double *a, const double *b, const double *c, const doub
   return sum;
 }
 
-/* These are the corners that are left, in a ring. The links take the room behind the triangles in
- * `out`. */
+/* The remaining corners, in a ring. The links use the room after the triangles in `out`. */
 typedef struct ring {
   const double *points;
   const uint32_t *corner;
@@ -46,7 +45,7 @@ static double lean_of(const ring *r, uint32_t a, uint32_t b, uint32_t c)
               r->normal);
 }
 
-/* Whether a, b, c turn left and no other corner lies within them. */
+/* Whether a, b, c turn left and contain no other corner. */
 static int is_ear(const ring *r, uint32_t a, uint32_t b, uint32_t c)
 {
   if (!(lean_of(r, a, b, c) > 0.0)) {
@@ -62,7 +61,8 @@ static int is_ear(const ring *r, uint32_t a, uint32_t b, uint32_t c)
   return 1;
 }
 
-/* Takes, of the two ways to cut four corners, the one whose triangles lean less apart. */
+/* Chooses between the two triangulations of four corners the one with the smaller angle between its
+ * triangles. */
 static size_t cut_four(const ring *r, uint32_t *out)
 {
   static const uint32_t ways[2][6] = {{0, 1, 2, 0, 2, 3}, {0, 1, 3, 1, 2, 3}};
@@ -98,7 +98,7 @@ size_t polygon_cut(const double *points, const uint32_t *corner, size_t size, ui
   size_t left = size, refused = 0, count = 0;
   while (left > 3) {
     const uint32_t ear = r.next[before], after = r.next[ear];
-    /* Once no corner is an ear the polygon crosses itself, or is as good as a line. */
+    /* If no corner is an ear, the polygon intersects itself or is almost a line. */
     if (refused < left && !is_ear(&r, before, ear, after)) {
       before = ear;
       ++refused;
@@ -108,7 +108,7 @@ size_t polygon_cut(const double *points, const uint32_t *corner, size_t size, ui
     out[3 * count + 1] = ear;
     out[3 * count++ + 2] = after;
     r.next[before] = after;
-    before = after; /* fans are worse than turns */
+    before = after; /* alternating ears give better triangles than fans */
     --left;
     refused = 0;
   }

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define PIVOT 1e-9 /* least, as a share of the largest possible one */
+#define PIVOT 1e-9 /* smallest allowed pivot relative to the largest possible */
 
 void quadric_plane(quadric *q, const double n[3], const double p[3], double weight)
 {
@@ -43,7 +43,7 @@ double quadric_value(const quadric *q, const double p[3])
          y * (q->yy * y + 2.0 * (q->yz * z + q->y)) + z * (q->zz * z + 2.0 * q->z) + q->c;
 }
 
-/* Solves by the Cholesky factors L D L'. */
+/* Solves with the factorisation L D L'. */
 bool quadric_least(const quadric *q, double x[3])
 {
   const double least = PIVOT * (q->xx + q->yy + q->zz);

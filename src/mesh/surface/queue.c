@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define WAYS 4 /* children of an entry: a flat heap misses the cache less often */
+#define WAYS 4 /* children per entry: a flatter heap has fewer cache misses */
 #define ABSENT UINT32_MAX
 
 abut_status queue_create(queue *q, arena *memory, size_t ids, size_t room)
@@ -54,7 +54,7 @@ static void sink(queue *q, size_t at, queue_entry e)
   set(q, at, e);
 }
 
-/* Brings an entry to its place from where one of another key stood. */
+/* Moves an entry up or down from a place whose key has changed. */
 static void settle(queue *q, size_t at, queue_entry e)
 {
   if (at && is_before(e, q->heap[(at - 1) / WAYS])) {

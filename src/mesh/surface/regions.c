@@ -1,6 +1,6 @@
-/* Regions grow from the largest triangles, over sides, as long as what is met lies in the plane of
- * what is there: of the mean normal, through the mean centre. A finely cut sphere ends up in caps
- * as high as the deviation. */
+/* Regions grow from the largest triangles, across sides, while neighbours are in the region's
+ * plane. This plane has the mean normal and passes through the mean centre. A finely triangulated
+ * sphere becomes caps whose height is the deviation. */
 #include "mesh/surface/regions.h"
 
 #include "base/error.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define FLAT 0.99984770 /* cosine of a degree */
-#define SLIVER 5e-5     /* of the diagonal: the normal of a lower triangle is chance */
+#define SLIVER 5e-5     /* of the diagonal: normals of lower triangles are unreliable */
 #define SIZES 2200      /* binary exponents of areas */
 #define UNKNOWN (UINT32_MAX - 1)
 
@@ -21,7 +21,7 @@ typedef struct grower {
   const surface *s;
   double deviation;
   uint32_t *region, *queue, *order;
-  /* The plane of the region that grows. */
+  /* the plane of the growing region */
   double normal[3], centre[3], size;
 } grower;
 
@@ -30,7 +30,7 @@ static const double *corner(const surface *s, size_t triangle, size_t k)
   return s->points + 3 * (size_t)s->triangles[3 * triangle + k];
 }
 
-/* Sorts triangles by size, the largest first, as exactly as powers of two; then by index. */
+/* Sorts triangles by size rounded to powers of two, the largest first; then by index. */
 static abut_status sort_by_size(grower *g, size_t count)
 {
   void *memory = NULL, *sizes = NULL;
@@ -62,7 +62,7 @@ done:
   return status;
 }
 
-/* Whether a triangle is so low that its normal says nothing. */
+/* Whether a triangle is so low that its normal is unreliable. */
 static bool is_sliver(const surface *s, size_t triangle, double size)
 {
   double longest = 0.0;
@@ -109,7 +109,7 @@ static void take(grower *g, size_t triangle)
   g->size += size;
 }
 
-/* Returns how many triangles the region has. */
+/* Returns the region's number of triangles. */
 static size_t grow_region(grower *g, uint32_t seed, uint32_t name)
 {
   size_t head = 0, tail = 0;

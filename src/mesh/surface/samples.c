@@ -11,45 +11,46 @@
 #include <string.h>
 
 #define SHARP_COSINE 0.8660254037844387 /* 30 degrees */
-#define RUN 512                         /* triangles a thread takes at a time */
-#define SLAB_SHARE 0.4  /* of its thickness: a thin part's middle is as deep, but near its rim */
-#define LOST_SHARE 0.25 /* of its depth: a thin part's middle is at least so deep in a spline */
+#define RUN 512                         /* triangles per piece of work */
+/* of its thickness: the depth in the middle of a thin part, except near its rim */
+#define SLAB_SHARE 0.4
+/* of the true depth: the least depth of the spline in the middle of a thin part */
+#define LOST_SHARE 0.25
 #define NOTHING UINT32_MAX
 
-/* Triangles of less height are looked at along one line, or few, of candidates that lie close; one
- * is taken where none is near that was taken before. Shares of the sampling distance. */
+/* Low triangles are sampled along one or a few lines of close candidates. A candidate becomes a
+ * sample if no earlier sample is near. Shares of the sampling distance. */
 #define LOW 0.8
 #define COLUMN 0.5
 #define ROW 0.25
-/* The same of the others, all of whose candidates are taken. */
+/* For other triangles, all of whose candidates become samples. */
 #define WIDE_COLUMN 1.2
 #define WIDE_ROW 0.8
-/* Of long low triangles, most of which lie beside one like them: how far that may be, and how many
- * candidates are long. */
+/* For long low triangles, most of which are next to a similar one: the largest distance from it,
+ * and the number of candidates from which a triangle is long. */
 #define BESIDE 0.1
 #define LONG 16
-#define KEPT 8     /* of such, the last ones */
-#define LEAN 0.5   /* cosine: samples of faces that lean more do not stand for each other */
-#define LISTS 2048 /* of samples by where they lie */
+#define KEPT 8     /* number of the last such triangles that are stored */
+#define LEAN 0.5   /* cosine: a sample does not represent faces that are inclined more */
+#define LISTS 2048 /* hash lists of samples by position */
 
-/* This is a sample that stands for what is near. */
+/* A sample that represents its neighbourhood. */
 typedef struct standing {
   float normal[3];
   uint32_t sample, next;
 } standing;
 
-/* This is a candidate of a long low triangle: which sample stands for it, and its share of the
- * area. */
+/* A candidate of a long low triangle: the sample that represents it, and its share of the area. */
 typedef struct stood_for {
   uint32_t sample;
   float share;
 } stood_for;
 
-/* This is a long low triangle with its candidates. */
+/* A long low triangle with its candidates. */
 typedef struct sliver {
   const double *corners;
   double normal[3];
-  size_t first, count; /* of stood_for */
+  size_t first, count; /* range in stood_for */
 } sliver;
 
 typedef struct found {
@@ -57,7 +58,7 @@ typedef struct found {
   size_t count, room;
   standing *near;
   size_t near_count, near_room;
-  uint32_t *lists; /* (LISTS) first of `near`; NOTHING: there is none */
+  uint32_t *lists; /* (LISTS) first entry in `near`; NOTHING: empty */
   stood_for *stood;
   size_t stood_count, stood_room;
   sliver kept[KEPT];
@@ -72,7 +73,7 @@ typedef struct search {
   found *of_run;
 } search;
 
-/* ---- what a spline says ---- */
+/* ---- evaluation of a spline ---- */
 
 static bool lies_in_block(const spline *s, const double x[3], size_t level)
 {
@@ -89,7 +90,7 @@ static bool is_at_edge(const sampler *q, const double x[3])
   return q->edges && tree_nearest(q->edges, x, q->edge_reach * q->edge_reach).at != UINT32_MAX;
 }
 
-/* Finds whether a gap before a point of the surface is filled, whose faces are about parallel. */
+/* Finds whether the gap in front of a point is filled. The faces of a gap are about parallel. */
 static void look_across(const sampler *q, const double n[3], sample *to)
 {
   const double across = tree_cast(q->inside->near, to->x, n, 1e-9 * q->of->diagonal, q->thin);
@@ -105,7 +106,7 @@ static void look_across(const sampler *q, const double n[3], sample *to)
   to->across = to->is_filled ? across : 0.0;
 }
 
-/* Finds what the spline says at a point of the surface whose outer normal is n. */
+/* Evaluates the spline at a point of the surface with outer normal n. */
 static void judge(const sampler *q, const double n[3], sample *to)
 {
   const double value = spline_value(q->s, to->x, q->s->level_count);
@@ -134,7 +135,7 @@ static void judge(const sampler *q, const double n[3], sample *to)
     to->is_wedge = through < q->wedge || to->is_rim;
     to->error = fmax(to->error, fabs(there + depth));
   } else {
-    to->is_lost = to->is_wedge = there > 0.0; /* the surface's other side is no inside */
+    to->is_lost = to->is_wedge = there > 0.0; /* the spline is positive inside */
   }
 }
 
@@ -165,7 +166,7 @@ static uint32_t *list_at(const search *q, const found *to, const double x[3], co
   return &to->lists[h % LISTS];
 }
 
-/* Finds a sample within `reach` of x whose face leans little against n; NOTHING: there is none. */
+/* Finds a sample within `reach` of x whose face has a similar normal to n, or NOTHING. */
 static uint32_t stands_near(const search *q, const found *to, const double x[3], const double n[3],
                             double reach)
 {
@@ -224,8 +225,8 @@ static abut_status add_stood_for(found *to, uint32_t which, double share)
   return ABUT_SUCCESS;
 }
 
-/* Whether a triangle lies beside one of the last long low ones: no point of it is farther from that
- * than its corners are. That one's samples take over its area then. */
+/* Whether a triangle is next to one of the last long low ones: its corners, and thus all its
+ * points, are within `reach`. The samples of that one then take over its area. */
 static bool lies_beside(found *to, const plot *p, const double *c, double reach)
 {
   for (size_t i = 0; i < to->slivers && i < KEPT; ++i) {
@@ -245,7 +246,7 @@ static bool lies_beside(found *to, const plot *p, const double *c, double reach)
   return false;
 }
 
-/* Candidates that are near no sample become some. */
+/* Makes samples of the candidates that are not near a sample. */
 static abut_status take_low(const search *q, found *to, const plot *p, const double *c)
 {
   const bool is_long = p->count > LONG;
@@ -322,7 +323,7 @@ static abut_status take_run(const search *q, size_t i, found *to)
   memset(memory, 0xff, LISTS * sizeof *to->lists);
   to->lists = memory;
   for (size_t at = i * RUN; at < end; ++at) {
-    /* What closes a hole is a guess: nobody's faces. */
+    /* Closing triangles of holes are estimates, and are not sampled. */
     const bool is_border = t == &q->from->inside->border;
     if (is_border || q->from->of->polygon[t->triangle[at]] != NO_POLYGON) {
       TRY(take_triangle(q, to, t->corners + 9 * at));
@@ -376,10 +377,11 @@ done:
   return status;
 }
 
-/* ---- the worst ---- */
+/* ---- largest errors ---- */
 
-#define CLIMBS 32 /* from how many samples of each class */
-#define STEPS 10  /* of a climb, each of four tries or a half as long as the one before */
+#define CLIMBS 32 /* number of samples of each class from which searches start */
+/* steps of a search; each tries four directions, and the step is halved if none is better */
+#define STEPS 10
 
 typedef struct climb {
   const sampler *from;
@@ -387,7 +389,7 @@ typedef struct climb {
   sample *at;
 } climb;
 
-/* Finds two directions along a triangle. */
+/* Finds two tangents of a triangle. */
 static bool tangents(const double *c, double u[3], double v[3])
 {
   plot p;
@@ -399,8 +401,8 @@ static bool tangents(const double *c, double u[3], double v[3])
   return true;
 }
 
-/* Takes the point of the surface nearest to x where the spline is farther off than at the last one,
- * if it is of the same class. */
+/* Takes the point of the surface nearest to x if its error is larger than the last one and it is of
+ * the same class. */
 static bool try_place(const sampler *q, const double x[3], sample *best, uint32_t *at)
 {
   const nearest there = tree_nearest(q->inside->near, x, HUGE_VAL);
@@ -414,7 +416,7 @@ static bool try_place(const sampler *q, const double x[3], sample *best, uint32_
   return true;
 }
 
-/* Goes uphill from a sample. */
+/* Searches uphill from a sample. */
 static void climb_from(void *user, size_t i)
 {
   const climb *c = user;
@@ -441,7 +443,7 @@ static void climb_from(void *user, size_t i)
   }
 }
 
-/* Finds the worst samples of a class, none near another one of them. Returns how many. samples:
+/* Finds the worst samples of a class that are not near each other. Returns their number. samples:
  * sorted, the worst first. */
 static size_t worst_of(const sample *samples, size_t count, bool at_edge, double apart, sample *out)
 {

@@ -7,7 +7,7 @@
 
 typedef struct shell {
   double volume, lower[3], upper[3];
-  uint32_t triangle; /* one of its */
+  uint32_t triangle; /* one of its triangles */
 } shell;
 
 double volume_under(const surface *s, size_t triangle, const double origin[3])
@@ -45,7 +45,7 @@ static void measure_shells(const maker *m, shell *shells)
   }
 }
 
-/* Whether a shell's box holds another one's. */
+/* Whether a shell's box contains another one's. */
 static bool box_holds(const shell *outer, const shell *inner)
 {
   for (int k = 0; k < 3; ++k) {
@@ -56,8 +56,8 @@ static bool box_holds(const shell *outer, const shell *inner)
   return true;
 }
 
-/* Counts the other shells that a shell lies in, whatever their own orientation, by the angles under
- * which they are seen from it. angles: (shell_count), overwritten. */
+/* Counts the other shells that contain a shell, independently of their orientation, by their solid
+ * angles. angles: (shell_count), overwritten. */
 static size_t depth_of(const maker *m, const shell *shells, size_t which, double *angles)
 {
   const surface *s = m->s;
@@ -84,7 +84,7 @@ static size_t depth_of(const maker *m, const shell *shells, size_t which, double
   return depth;
 }
 
-/* Shells that meet at edges of several faces become one, to be judged together. */
+/* Groups shells that meet at edges of several faces, to judge them together. */
 static void join_tangled(maker *m, uint32_t *group)
 {
   for (size_t i = 0; i < m->shell_count; ++i) {
@@ -101,18 +101,18 @@ static void join_tangled(maker *m, uint32_t *group)
     group[a > b ? a : b] = a > b ? b : a;
   }
   for (size_t i = 0; i < m->shell_count; ++i) {
-    group[i] = group[group[i]]; /* those before are roots' own already */
+    group[i] = group[group[i]]; /* earlier entries are already roots */
   }
   for (size_t i = 0; i < m->s->triangle_count; ++i) {
     m->shell[i] = group[m->shell[i]];
   }
 }
 
-/* ---- within each other ---- */
+/* ---- nested shells ---- */
 
-#define LOOKED_AT 16  /* triangles of a shell */
+#define LOOKED_AT 16  /* triangles that are tested per shell */
 #define OFF_FACE 1e-5 /* of the diagonal */
-#define WOUND 0.5     /* a winding number above it is inside */
+#define WOUND 0.5     /* a larger winding number is inside */
 
 void before_face(const surface *s, size_t triangle, double out[3])
 {
@@ -127,7 +127,7 @@ void before_face(const surface *s, size_t triangle, double out[3])
   }
 }
 
-/* Whether what lies before a triangle is inside of something. */
+/* Whether the space in front of a triangle is inside. */
 static bool is_within(const surface *s, size_t triangle, const void *user,
                       double (*winding)(const void *user, const double x[3]))
 {
@@ -136,8 +136,8 @@ static bool is_within(const surface *s, size_t triangle, const void *user,
   return winding(user, x) > WOUND;
 }
 
-/* A shell is within others where what lies before each of its triangles is: of a cavity, which
- * winds the other way, that is so too, and it encloses less than nothing. */
+/* A shell is nested if the space in front of each of its triangles is inside. This also holds for
+ * cavities, which have the opposite orientation and a negative volume. */
 abut_status surface_nested(const surface *s, double (*winding)(const void *user, const double x[3]),
                            const void *user, size_t *nested)
 {

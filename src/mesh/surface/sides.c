@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include <stdlib.h>
 
-#define FEW 24 /* that are sorted by inserting */
+#define FEW 24 /* lists up to this length use insertion sort */
 
 static int compare(const void *a, const void *b)
 {
@@ -24,7 +24,8 @@ static void sort_few(uint64_t *list, size_t count)
   }
 }
 
-/* Pairs the sides of one lower corner. list: each the higher corner, then the side, sorted. */
+/* Pairs the sides with a common lower corner. list: sorted entries of the higher corner and the
+ * side. */
 static void pair_list(const uint32_t *triangles, const uint64_t *list, size_t count,
                       uint32_t *across)
 {

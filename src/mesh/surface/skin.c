@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAT_SHARE 1e-4 /* of the diagonal: what is flat */
-#define THIN_SHARE 5e-4 /* the same once vertices have moved */
-#define UNCOVERED 1.0   /* spacings to the nearest vertex, from which one is kept back for it */
-#define ROUNDS 3        /* of thinning, at most */
-#define COVERED 0.7     /* spacings within which no vertex is added */
+#define FLAT_SHARE 1e-4 /* of the diagonal: tolerance for flat regions */
+#define THIN_SHARE 5e-4 /* the same after vertices have moved */
+/* in spacings: beyond this distance from every vertex, a point gets one */
+#define UNCOVERED 1.0
+#define ROUNDS 3    /* maximum number of thinning rounds */
+#define COVERED 0.7 /* in spacings: no vertex is added within this distance */
 
 typedef struct maker {
   const surface *s;
@@ -34,7 +35,7 @@ static void free_points(cover_points *p)
   *p = (cover_points){0};
 }
 
-/* Finds the area-weighted unit normal at each point; 0 where there is none. */
+/* Sums the area vectors at each point; 0 where there are none. */
 static void find_normals(const surface *s, const uint32_t *name, double *normal)
 {
   for (size_t i = 0; i < 3 * s->triangle_count; ++i) {
@@ -58,7 +59,7 @@ static void make_unit(double *normal, size_t count)
   }
 }
 
-/* Takes a surface's points that have a name, with room for more. */
+/* Takes the named points of a surface, with room for more. */
 static abut_status take_points(const surface *s, const uint32_t *name, size_t count, size_t room,
                                cover_points *out)
 {
@@ -79,7 +80,7 @@ static abut_status take_points(const surface *s, const uint32_t *name, size_t co
   return ABUT_SUCCESS;
 }
 
-/* Lists the edges of an outline, by the points' names; these grow with the points. */
+/* Lists the edges of an outline by the points' names, which are in ascending order. */
 static abut_status take_edges(const outline *o, const uint32_t *name, skin *out)
 {
   void *memory;
@@ -92,7 +93,7 @@ static abut_status take_edges(const outline *o, const uint32_t *name, skin *out)
   return ABUT_SUCCESS;
 }
 
-/* Returns how many points there may be in the end, as far as candidates go. */
+/* Returns the largest possible number of points, given the candidates. */
 static size_t room_for(const maker *m, size_t count, size_t most)
 {
   const size_t possible = m->covers ? count + m->cover.count : count;
@@ -117,7 +118,7 @@ static abut_status take_own(maker *m)
   return status;
 }
 
-/* Names the points of triangles that close no hole. Returns how many. */
+/* Names the points of triangles that do not close holes. Returns their number. */
 static size_t name_points(const surface *s, uint32_t *name)
 {
   uint32_t count = 0;
@@ -131,7 +132,7 @@ static size_t name_points(const surface *s, uint32_t *name)
   return count;
 }
 
-/* Returns how many more vertices a thinned surface needs so that none of it is too far from one. */
+/* Returns the number of further vertices that a thinned surface needs for covering. */
 static abut_status count_needed(maker *m, const surface *s, const uint32_t *name, size_t own,
                                 size_t *needed)
 {
@@ -146,8 +147,8 @@ static abut_status count_needed(maker *m, const surface *s, const uint32_t *name
   return status;
 }
 
-/* Thins so far that what is then left without a vertex near can have one too. name: room for the
- * surface's points. Returns by `own` how many vertices are left. */
+/* Thins so far that the vertices needed for covering fit too. name: room for the surface's points.
+ * *own: the number of remaining vertices. */
 static abut_status thin(maker *m, thinner *t, surface *out, uint32_t *name, size_t *own)
 {
   size_t target = m->wanted, needed = 0;
@@ -168,8 +169,8 @@ static abut_status thin(maker *m, thinner *t, surface *out, uint32_t *name, size
   return ABUT_SUCCESS;
 }
 
-/* Vertices of a thinned surface all stay: where edges between them are too blunt to be edges, the
- * vertices still are the best there are. */
+/* All vertices of a thinned surface are retained. Where edges between them are too blunt to be true
+ * edges, they are still the best available vertices. */
 static abut_status take_thinned(maker *m)
 {
   surface s = {0};

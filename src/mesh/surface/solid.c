@@ -8,13 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INSIDE 0.5   /* winding number */
-#define TWICE 1.4    /* beyond it a place lies in two shells */
-#define ON_FACE 1e-9 /* of the diagonal: nearer to a face nobody can tell where a place lies */
+#define INSIDE 0.5 /* winding number */
+#define TWICE 1.4  /* a larger winding number means being inside two shells */
+/* of the diagonal: within this distance of a face, the side is undetermined */
+#define ON_FACE 1e-9
 #define PI 3.14159265358979323846
-#define UNSURE 0.1    /* how far off a winding number may be */
-#define DRIFT_SIDE 48 /* cells of the map of drifts along the longest side at most, */
-#define DRIFT_WORK ((size_t)2 << 23) /* fewer where cells times edges are more */
+#define UNSURE 0.1    /* largest error of a winding number */
+#define DRIFT_SIDE 48 /* largest number of cells of the drift map along the longest side */
+/* bound on cells times edges, which reduces the cells */
+#define DRIFT_WORK ((size_t)2 << 23)
 
 /* ---- open edges ---- */
 
@@ -29,7 +31,7 @@ static int compare_open(const void *a, const void *b)
   return x->low != y->low ? (x->low < y->low ? -1 : 1) : (x->high > y->high) - (x->high < y->high);
 }
 
-/* Lists the sides that are not paired with one that runs back. */
+/* Lists the sides that are not paired with one of opposite direction. */
 static abut_status list_open(const surface *s, open_side **out, size_t *count)
 {
   abut_status status = ABUT_SUCCESS;
@@ -53,7 +55,7 @@ done:
   return status;
 }
 
-/* Returns the squared distance of two boxes. */
+/* Returns the squared distance between two boxes. */
 static double apart2(const double low[3], const double high[3], const double p[3],
                      const double q[3])
 {
@@ -66,9 +68,9 @@ static double apart2(const double low[3], const double high[3], const double p[3
   return sum;
 }
 
-/* The winding number is a solid angle over 4 pi, and changes with the place as the field of a
- * current along the open edges does (Biot and Savart): by the sum of min(l / d, pi) / (4 pi d) over
- * them at most, with d the distance from an edge of length l, or from its line. */
+/* The winding number is a solid angle over 4 pi. Its gradient is the field of a current along the
+ * open edges (Biot and Savart). It is at most the sum over edges of min(l / d, pi) / (4 pi d),
+ * where d is the distance from an edge of length l, or from its line. */
 static abut_status map_drift(const surface *s, const open_side *edges, size_t count, solid *out)
 {
   double most = 0.0;
@@ -108,8 +110,8 @@ static abut_status map_drift(const surface *s, const open_side *edges, size_t co
   return ABUT_SUCCESS;
 }
 
-/* Returns by how much the winding number may change on a way of length `apart` to x. A place
- * outside of the map is no nearer to an edge than the nearest one in it. */
+/* Returns an upper bound on the change of the winding number along a path of length `apart` to x. A
+ * point outside the map is at least as far from edges as the nearest point of the map. */
 static double drift_to(const solid *s, const double x[3], double apart)
 {
   double most = 0.0;
@@ -134,10 +136,10 @@ static double drift_to(const solid *s, const double x[3], double apart)
   return most * apart;
 }
 
-/* The border of all triangles together is a chain of edges, of length l, in a ball of radius r. A
- * cone over it from the ball's middle closes the surface and has an area of l r / 2 at most, so at
- * a distance d from the ball the winding number is a whole one but for l r / (8 pi d^2): a tenth
- * where d^2 = 0.4 l r. */
+/* The border of all triangles is a chain of edges with total length l in a ball of radius r. A cone
+ * over it from the ball's centre closes the surface and has an area of at most l r / 2. At a
+ * distance d from the ball the winding number thus differs from an integer by at most l r / (8 pi
+ * d^2), which is a tenth at d^2 = 0.4 l r. */
 static abut_status find_blur(const surface *s, solid *out)
 {
   open_side *list = NULL;
@@ -202,8 +204,8 @@ void solid_free(solid *s)
 static bool is_inside(solid *s, const double x[3], double distance, double *margin)
 {
   const double winding = tree_winding(&s->all, x);
-  *margin = fabs(winding - floor(winding) - INSIDE) - UNSURE; /* from any half: a triangle within
-                                                                 another shell adds a whole one */
+  /* Distance from any half-integer: a triangle inside another shell adds an integer. */
+  *margin = fabs(winding - floor(winding) - INSIDE) - UNSURE;
   if (winding > TWICE && distance > ON_FACE * s->diagonal) {
     atomic_store_explicit(&s->overlaps, 1, memory_order_relaxed);
   }
@@ -217,8 +219,8 @@ double solid_distance(solid *s, const double x[3])
   return is_inside(s, x, distance, &margin) ? -distance : distance;
 }
 
-/* Whether the sign of a node follows from one beside it: the surface is nearer to one of both where
- * it passes between them. A node on a face has no sign, and a distance that may be rounded. */
+/* Whether a node has the sign of an adjacent one: if the surface passed between them, it would be
+ * nearer to one of them. A node on a face has no sign, and its distance may be rounded. */
 static bool follows(double distance, double beside, double spacing)
 {
   return distance + fabs(beside) > spacing * (1.0 + 1e-6);
@@ -260,7 +262,7 @@ void solid_lattice(solid *s, const double origin[3], double spacing, const size_
 {
   const size_t step[3] = {size[1] * size[2], size[2], 1};
   uint32_t before = UINT32_MAX, row = UINT32_MAX; /* nearest of the last node, of the row's first */
-  double margin = 0.0, row_margin = 0.0;          /* theirs, where open edges are near */
+  double margin = 0.0, row_margin = 0.0;          /* of the same nodes, near open edges */
   size_t at = 0;
   for (size_t i = 0; i < size[0]; ++i) {
     for (size_t j = 0; j < size[1]; ++j) {

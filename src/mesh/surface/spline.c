@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BENT_CELLS 2.0 /* from the surface, within which values are bent back; none a cell on */
-#define MAP_CELLS 4    /* of the coarse grid along a block of level 1 */
+/* from the surface: values are corrected up to here, and less for one more cell */
+#define BENT_CELLS 2.0
+#define MAP_CELLS 4 /* coarse cells along a block of level 1 */
 
 abut_status spline_create(spline *s, const size_t size[3], const double origin[3], double spacing)
 {
@@ -58,8 +59,7 @@ typedef struct filter {
   const double *values;
 } filter;
 
-/* Returns how values bend between a node and those on both sides along an axis; at the ends they do
- * not. */
+/* Returns the second difference of the values at a node along an axis; 0 at the ends. */
 static double bend(const filter *f, size_t at, size_t place, size_t axis, size_t stride)
 {
   const double *v = f->values + at;
@@ -67,11 +67,11 @@ static double bend(const filter *f, size_t at, size_t place, size_t axis, size_t
                                                : 0.0;
 }
 
-/* Takes from the values a sixth of how they bend: exact for cubics, as the spline through the
- * values is, but where these have corners finer than the grid it does not swing beyond them. That
- * spline's coefficients would be up to 27 times as large, and so its slopes (de Boor and Fix 1973,
- * Spline approximation by quasiinterpolants). Away from the surface it is the values alone, whose
- * spline is a mean of them and nowhere steeper. */
+/* Subtracts a sixth of the second differences from the values (de Boor and Fix 1973, Spline
+ * approximation by quasiinterpolants). This is exact for cubics, like the interpolating spline. But
+ * it does not overshoot at corners finer than the grid, where the interpolating spline's
+ * coefficients and slopes could be up to 27 times as large. Away from the surface, the coefficients
+ * are the values themselves, whose spline is a local mean and not steeper than they are. */
 static void filter_plane(void *user, size_t i)
 {
   const filter *f = user;
@@ -144,15 +144,15 @@ abut_status spline_add(spline *s, size_t level, const int32_t at[3])
 
 /* ---- a level's coefficients ---- */
 
-/* A level's coefficients are made of these. */
+/* The data for a level's coefficients. */
 typedef struct fitter {
   spline_block *blocks;
-  int32_t (*near)[27];  /* blocks around each, itself in the middle */
+  int32_t (*near)[27];  /* blocks around each one, itself in the middle */
   const double *values; /* (count, 512) */
   double *coefficients; /* (count, 512) */
 } fitter;
 
-/* Whether a node's four cells along one axis reach below or above its block. */
+/* Whether a node's four cells along an axis extend below or above its block. */
 static int below(int i)
 {
   return i < 2;
@@ -163,7 +163,7 @@ static int above(int i)
   return i == ABUT_GRID_BLOCK - 1;
 }
 
-/* Whether all cells that a node's coefficient reaches lie in blocks. */
+/* Whether all cells in the support of a node's coefficient are in blocks. */
 static bool is_whole(const int32_t near[27], int i, int j, int k)
 {
   for (int x = -below(i); x <= above(i); ++x) {
@@ -178,7 +178,8 @@ static bool is_whole(const int32_t near[27], int i, int j, int k)
   return true;
 }
 
-/* Returns the number at node (i, j, k) of a block, from one before it to one behind it. */
+/* Returns the number at node (i, j, k) of a block, whose indices range from one before it to one
+ * after it. */
 static double number_at(const fitter *f, size_t b, const double *from, int i, int j, int k)
 {
   const int x = (i + 8) >> 3, y = (j + 8) >> 3, z = (k + 8) >> 3;
@@ -188,8 +189,8 @@ static double number_at(const fitter *f, size_t b, const double *from, int i, in
            : from[(size_t)block * BLOCK_NODES + (size_t)((i & 7) * 64 + (j & 7) * 8 + (k & 7))];
 }
 
-/* Filters as filter_plane does; 0 where a coefficient would reach out of the blocks. All nodes
- * beside the others lie in blocks. */
+/* Filters like filter_plane; 0 where a coefficient's support would leave the blocks. The neighbours
+ * of all other nodes are in blocks. */
 static void fit_block(void *user, size_t b)
 {
   fitter *f = user;
@@ -263,7 +264,7 @@ static void weights(double t, double w[4])
   w[3] = t * t * t / 6.0;
 }
 
-/* Sums 64 coefficients by their weights, from `at` on, one after the other along z. */
+/* Sums 64 weighted coefficients that start at `at` and are contiguous along z. */
 static double contract(const float *at, size_t step_x, size_t step_y, const double t[3])
 {
   double w[3][4], along[4] = {0.0, 0.0, 0.0, 0.0};

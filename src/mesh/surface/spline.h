@@ -1,8 +1,6 @@
-/* This is a cubic B-spline with finer blocks over parts of it, as abut_grid describes, while it is
- * made.
- *
- * Coefficients are float from the beginning: what is left to finer levels is what the rounded ones
- * leave. */
+/* A cubic B-spline with finer blocks over parts of it, as described for abut_grid, during
+ * construction. Coefficients are float from the start, so finer levels also correct the rounding of
+ * coarser ones. */
 #ifndef ABUT_SURFACE_SPLINE_H
 #define ABUT_SURFACE_SPLINE_H
 
@@ -29,31 +27,32 @@ typedef struct spline {
   float *coarse;
   int32_t *map; /* blocks of level 1 over the coarse grid; -1: none */
   size_t map_size[3];
-  spline_level levels[SPLINE_LEVELS + 1]; /* from 1 */
+  spline_level levels[SPLINE_LEVELS + 1]; /* index 0 is unused */
   size_t level_count;
 } spline;
 
-/* Makes room for coarse coefficients, all 0, and no blocks. */
+/* Allocates coarse coefficients, all 0, without blocks. */
 abut_status spline_create(spline *s, const size_t size[3], const double origin[3], double spacing);
 void spline_free(spline *s);
 
-/* Makes the coarse spline of values (size) at its nodes. */
+/* Makes the coarse spline from values (size) at its nodes. */
 void spline_fit(spline *s, const double *values);
 
-/* Returns the spacing of a level; 0 is the coarse one. */
+/* Returns the spacing of a level; level 0 is the coarse grid. */
 double spline_spacing(const spline *s, size_t level);
 
-/* Returns a block's number on a level, -1 where there is none. */
+/* Returns a block's index on a level, or -1. */
 int32_t spline_find(const spline *s, size_t level, const int32_t at[3]);
 
-/* Adds an empty block to the last level or the one behind it; its parent is there. */
+/* Adds an empty block to the last level or a new one. Its parent must exist. */
 abut_status spline_add(spline *s, size_t level, const int32_t at[3]);
 
-/* Makes the last level's coefficients of values (count, 8, 8, 8), what is missing at its nodes. */
+/* Makes the last level's coefficients from values (count, 8, 8, 8), the remaining errors at its
+ * nodes. */
 abut_status spline_fit_level(spline *s, const double *values);
 
-/* Returns the spline's value by the coarse grid and the first `levels` levels. x lies in the grid,
- * at least a cell from its ends. */
+/* Returns the spline's value from the coarse grid and the first `levels` levels. x must be in the
+ * grid, at least a cell from its ends. */
 double spline_value(const spline *s, const double x[3], size_t levels);
 
 #endif

@@ -9,9 +9,11 @@
 #include <string.h>
 
 #define DIAGONAL_LEAST 1e-6 /* [m] */
-#define SHEET_HOLES 0.25    /* of the area: with larger holes it may be a sheet, as a terrain is, */
-#define SHEET_LEAST 0.01    /* and is one where its volume is as small */
-#define ENCLOSED_LEAST 2e-5 /* volume over area to the power 3/2: what has less is a sheet */
+/* of the area: a mesh with larger holes may be a sheet, such as a terrain, */
+#define SHEET_HOLES 0.25
+#define SHEET_LEAST 0.01 /* and is one if its volume is below this */
+/* volume over area to the power 3/2: meshes with less are sheets */
+#define ENCLOSED_LEAST 2e-5
 
 static void measure_box(surface *s)
 {

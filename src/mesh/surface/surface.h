@@ -1,9 +1,9 @@
-/* A mesh's surface becomes a closed, oriented set of triangles, whatever the file held.
+/* Converts any mesh to a closed, oriented set of triangles.
  *
- * What is done, in this order: vertices at one place are welded, polygons cut into triangles,
- * repeated faces and those without area dropped, corners that nearly meet on open sides welded and
- * triangles cut where corners of others lie on these, neighbours turned to one orientation, holes
- * closed, shells that are inside out turned. */
+ * The steps, in this order: vertices at the same position are welded; polygons are cut into
+ * triangles; duplicate faces and faces without area are dropped; almost coinciding corners on open
+ * sides are welded, and triangles are cut at corners of others on their open sides; neighbours are
+ * oriented consistently; holes are closed; inside-out shells are turned. */
 #ifndef ABUT_SURFACE_SURFACE_H
 #define ABUT_SURFACE_SURFACE_H
 
@@ -14,48 +14,47 @@ typedef struct surface {
   size_t point_count;
   uint32_t *triangles; /* (triangle_count, 3), counterclockwise seen from outside */
   size_t triangle_count;
-  size_t closing_count; /* the last of them close holes */
-  uint32_t *across;     /* (triangle_count, 3) sides across sides, by sides_pair */
-  uint32_t *shell;      /* (triangle_count) below shell_count; NULL of what is derived */
+  size_t closing_count; /* the last ones close holes */
+  uint32_t *across;     /* (triangle_count, 3) sides across sides, from sides_pair */
+  uint32_t *shell;      /* (triangle_count) below shell_count; NULL for derived surfaces */
   size_t shell_count;
-  uint32_t *polygon; /* (triangle_count) the face each is cut from; NO_POLYGON: closes */
+  uint32_t *polygon; /* (triangle_count) the face each is cut from; NO_POLYGON: closes a hole */
   double lower[3], upper[3], diagonal;
-  double area, volume; /* of the faces without those that close; the sum over shells */
+  double area, volume; /* area without closing triangles; volume as the sum over shells */
 } surface;
 
 #define NO_POLYGON 0xffffffffu
 
-/* This is what was found and done. */
+/* Findings and repairs. */
 typedef struct surface_report {
-  size_t welded;   /* vertices that another one stands for */
-  size_t repeated; /* faces that were there already */
-  size_t turned;   /* triangles against their neighbours' orientation */
+  size_t welded;   /* vertices replaced by another one */
+  size_t repeated; /* duplicate faces */
+  size_t turned;   /* triangles whose orientation was opposite to their neighbours' */
   size_t shells;
   size_t shells_turned; /* that were inside out */
   size_t holes;         /* closed */
-  double hole_share;    /* of the area that closes them, of the whole */
+  double hole_share;    /* area of the closing triangles, as a share of the total */
   double hole_widest;   /* [m] */
-  size_t sheets;        /* shells that were all rim and enclose nothing */
+  size_t sheets;        /* open shells that enclose nothing */
   double sheet_widest;  /* [m] */
-  double welded_within; /* [m] how far apart corners were that became one, beyond rounding; or 0 */
-  double doubt;         /* of the inside, how much what closes the holes has moved; 0: little */
-  size_t open_edges;    /* of no loop, which stay open */
-  size_t tangled_edges; /* of more than two triangles, or that no orientation suits */
+  double welded_within; /* [m] largest distance of merged corners, beyond rounding; or 0 */
+  double doubt;         /* share of the inside that closing the holes has moved; 0: little */
+  size_t open_edges;    /* edges that form no loop, which stay open */
+  size_t tangled_edges; /* edges of more than two triangles, or that no orientation matches */
 } surface_report;
 
-/* Makes the surface of a definition's mesh; fails with ABUT_ERROR_BODY where it encloses
- * nothing. */
+/* Makes the surface of a definition's mesh. Fails with ABUT_ERROR_BODY if it encloses nothing. */
 abut_status surface_create(const abut_body_def *def, surface *out, surface_report *report);
 void surface_free(surface *s);
 
-/* Fills in what lies across each side. */
+/* Fills in `across`. */
 abut_status surface_pair_sides(surface *s);
 
-/* Finds the volume of the solid, in which shells that overlap count once. */
+/* Finds the volume of the solid, where overlapping shells are counted once. */
 abut_status surface_solid_volume(const surface *s, const surface_report *report, double *out);
 
-/* Counts the shells that lie within others and are turned as these are, so that they add nothing.
- * `winding` tells how often the surface winds around a place. */
+/* Counts the shells inside others with the same orientation, which contribute nothing. `winding`
+ * returns the surface's winding number at a point. */
 abut_status surface_nested(const surface *s, double (*winding)(const void *user, const double x[3]),
                            const void *user, size_t *nested);
 

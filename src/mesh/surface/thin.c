@@ -10,21 +10,20 @@
 #include <string.h>
 
 #define GONE UINT32_MAX
-/* weight of the distance to where vertices were, beside planes' 1: keeps flat parts evenly covered,
- * and every minimum well determined */
+/* weight of the distance from the original vertices, relative to 1 for planes: keeps flat parts
+ * evenly covered, and every minimum well-conditioned */
 #define EVEN 1e-4
-#define CREASE 0.866      /* cosine of the angle from which an edge keeps its place */
-#define CREASE_WEIGHT 0.3 /* by length squared, as planes are by area */
+#define CREASE 0.866      /* cosine of the angle from which an edge stays in place */
+#define CREASE_WEIGHT 0.3 /* for length squared, where planes have area */
 #define CLOSING_WEIGHT 0.01
-/* squared, of an edge's length: farther from its middle a minimum is not trusted */
+/* squared, in edge lengths: minima farther from the edge's middle are rejected */
 #define FAR2 4.0
-#define FOLD 0.2        /* cosine by which a triangle may turn */
+#define FOLD 0.2        /* least cosine between a triangle's normals before and after */
 #define DEGREE_MOST 200 /* edges at the two ends */
 
 /* ---- vertices ---- */
 
-/* Makes one vertex for each fan of triangles: where two fans meet in a point, both have their
- * own. */
+/* Makes one vertex per fan of triangles. If two fans meet in a point, each has its own. */
 static void name_fan(thinner *t, uint32_t side)
 {
   const uint32_t name = (uint32_t)t->vertex_count++;
@@ -76,7 +75,7 @@ static thin_vertex *vertex(const thinner *t, uint32_t side)
   return &t->vertices[t->corner[side]];
 }
 
-/* Finds twice the area vector of the triangle that a side belongs to. */
+/* Finds twice the area vector of a side's triangle. */
 static void area_of(const thinner *t, uint32_t side, double area[3])
 {
   const thin_vertex *a = vertex(t, side);
@@ -110,7 +109,7 @@ static void add_plane(thinner *t, uint32_t side)
   }
 }
 
-/* Adds a plane through a sharp edge, upright on one of its triangles. */
+/* Adds a plane through a sharp edge, perpendicular to one of its triangles. */
 static void add_upright(thinner *t, uint32_t side, const double area[3])
 {
   thin_vertex *a = vertex(t, side), *b = vertex(t, side_next(side));
@@ -145,7 +144,7 @@ static void add_crease(thinner *t, uint32_t side)
   add_upright(t, other, others);
 }
 
-/* Finds where the vertex goes that an edge's two become, and what that costs. */
+/* Finds the position and the cost of the vertex that replaces an edge. */
 static double best_place(const thin_vertex *a, const thin_vertex *b, double x[3])
 {
   const quadric q = quadric_sum(&a->error, &b->error);
@@ -231,8 +230,8 @@ static uint32_t turn(const thinner *t, uint32_t side)
   return t->across[side_before(side)];
 }
 
-/* Whether the two ends have no neighbours in common but those of the edge's two triangles, so that
- * the surface stays one. */
+/* Whether the two ends have no common neighbours except those of the edge's two triangles, which
+ * preserves the topology. */
 static bool keeps_form(thinner *t, uint32_t side)
 {
   const uint32_t back = t->across[side], stamp = ++t->stamp;
@@ -247,12 +246,12 @@ static bool keeps_form(thinner *t, uint32_t side)
     common += vertex(t, side_next(at))->seen == stamp;
     at = turn(t, at);
   } while (at != back && ++degree < DEGREE_MOST);
-  /* Without the two last sides, which were not counted: two closed fans of at least three. */
+  /* Without the last two sides, which were not counted: two closed fans of at least three. */
   return degree < DEGREE_MOST && degree >= 5 && common == 2;
 }
 
-/* Whether no triangle around a side's first corner folds over once that corner is at x. The two
- * beside the edge go. */
+/* Whether no triangle around a side's first corner folds over when the corner moves to x. The two
+ * triangles at the edge are removed. */
 static bool keeps_sides(const thinner *t, uint32_t side, const double x[3])
 {
   const uint32_t gone[2] = {side / 3, t->across[side] / 3};
@@ -274,13 +273,13 @@ static bool keeps_sides(const thinner *t, uint32_t side, const double x[3])
   return true;
 }
 
-/* Takes out a triangle, of which `side` belongs to the edge that goes. */
+/* Removes a triangle, where `side` belongs to the collapsed edge. */
 static void take_out(thinner *t, uint32_t side)
 {
   const uint32_t one = t->across[side_next(side)], two = t->across[side_before(side)];
   t->across[one] = two;
   t->across[two] = one;
-  vertex(t, one)->side = one; /* one of them begins at the corner beyond, the other at the edge's */
+  vertex(t, one)->side = one; /* one begins at the opposite corner, the other at the edge's */
   vertex(t, two)->side = two;
   for (uint32_t k = 0; k < 3; ++k) {
     t->corner[side - side % 3 + k] = GONE;
@@ -331,7 +330,7 @@ static void collapse_queued(thinner *t, size_t wanted)
     double x[3];
     queue_remove(&t->edges, side);
     best_place(vertex(t, side), vertex(t, side_next(side)), x);
-    /* What is refused comes back once something around it has changed. */
+    /* A rejected edge is queued again once its neighbourhood has changed. */
     if (keeps_form(t, side) &&
         (t->may_fold || (keeps_sides(t, side, x) && keeps_sides(t, t->across[side], x)))) {
       collapse(t, side, x);
@@ -351,7 +350,7 @@ void thin_to(thinner *t, size_t wanted)
 
 /* ---- the result ---- */
 
-/* Finds where a vertex is on the surface. */
+/* Finds the position of a vertex on the surface. */
 static void place_on(const thinner *t, const thin_vertex *v, double x[3])
 {
   const surface *s = t->s;
@@ -365,8 +364,8 @@ static void place_on(const thinner *t, const thin_vertex *v, double x[3])
   walk_to_nearest(s, v->origin, x);
 }
 
-/* Fans that are fixed and share a point of the surface share it here too. Returns by `name` the
- * point of each vertex. */
+/* Fixed fans that share a point of the surface also share it in the result. name: the point of each
+ * vertex. */
 static abut_status keep_points(const thinner *t, surface *out, uint32_t *name, uint32_t *fixed)
 {
   void *memory;

@@ -6,13 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDING 2e-6f  /* of lengths in float: what they may be off by, twice */
-#define FAR_RATIO2 5.29 /* triangles are far beyond 2.3 of their radii: Barill et al. take 2 */
+#define ROUNDING 2e-6f /* relative error of lengths in float, doubled */
+/* triangles are far beyond 2.3 of their radii; Barill et al. use 2 */
+#define FAR_RATIO2 5.29
 
-/* ---- what is worth being looked at ---- */
+/* ---- bounds in float ---- */
 
-/* A point in the tree's lengths. Boxes and leaves are measured in float there, four at a time, with
- * more than is lost by it taken off. */
+/* A point in the tree's units. Distances to boxes and leaves are computed in float, four at a time,
+ * with a margin for rounding. */
 typedef struct place {
   float x[3];
   double scale, slack;
@@ -30,14 +31,14 @@ static place place_of(const tree *t, const double x[3])
   return p;
 }
 
-/* What nothing within sqrt(distance2) is beyond, as the following two measure it. */
+/* Upper bound on the results of the next two functions for anything within sqrt(distance2). */
 static float limit_of(const place *p, double distance2)
 {
   const double reach = sqrt(distance2) * p->scale + p->slack;
   return (float)(4.0 * reach * reach * (1.0 + 4.0 * (double)ROUNDING));
 }
 
-/* Finds four times the squared distances of a node's children. */
+/* Computes four times the squared distances to a node's children. */
 static void measure_boxes(const tree_node *n, const float x[3], float out[TREE_WIDE])
 {
   for (int c = 0; c < TREE_WIDE; ++c) {
@@ -52,8 +53,8 @@ static void measure_boxes(const tree_node *n, const float x[3], float out[TREE_W
   }
 }
 
-/* Finds four times the squares of what a leaf's triangles are apart at least: beyond the plane, and
- * beyond the side that is farthest away. */
+/* Computes four times the squares of lower bounds on the distances to a leaf's triangles: the
+ * distance from the plane, combined with that beyond the farthest side. */
 static void measure_leaf(const tree_leaf *l, const float x[3], float out[TREE_WIDE])
 {
   float beyond[TREE_WIDE];
@@ -77,7 +78,7 @@ static void measure_leaf(const tree_leaf *l, const float x[3], float out[TREE_WI
 
 /* ---- the nearest point ---- */
 
-/* The cases are those of Ericson 2005, section 5.1.5. */
+/* The cases are from Ericson 2005, section 5.1.5. */
 double corners_nearest(const double *c, const double x[3], double out[3])
 {
   double ab[3], ac[3], ap[3];
@@ -105,7 +106,7 @@ double corners_nearest(const double *c, const double x[3], double out[3])
     w = (d4 - d3) / ((d4 - d3) + (d5 - d6));
     v = 1.0 - w;
   } else {
-    /* The foot on the plane: of a sliver the shares lose all their digits. */
+    /* The projection on the plane: barycentric coordinates of a sliver lose all digits. */
     double n[3];
     cross(ab, ac, n);
     const double square = dot(n, n), height = dot(n, ap) / square;
@@ -127,7 +128,7 @@ typedef struct step {
   float distance2;
 } step;
 
-/* Pushes the children of a node that are no farther than a limit, the nearest on top. */
+/* Pushes the children of a node within a limit, the nearest on top. */
 static size_t push_children(const tree_node *n, const place *p, float limit, step *stack,
                             size_t depth)
 {
@@ -229,14 +230,13 @@ abut_status tree_visit(const tree *t, const double x[3], double reach,
 
 /* ---- winding numbers ---- */
 
-/* Angles whose tangents are small are summed by the product of (1 + i tangent): an arc tangent for
- * many of them. */
+/* Angles with small tangents are accumulated as the product of (1 + i tangent), which needs one arc
+ * tangent for many of them. */
 typedef struct angles {
-  double sum, re, im,
-    most; /* of those that are no part of re and im; how far these may have turned */
+  double sum, re, im, most; /* sum: the other angles; most: bound on the angle of the product */
 } angles;
 
-#define TURN_MOST 3.0 /* less than pi, where the product's angle would be another one */
+#define TURN_MOST 3.0 /* below pi, where the argument of the product is still unique */
 
 static void angles_close(angles *a)
 {
@@ -298,12 +298,12 @@ double tree_winding(const tree *t, const double x[3])
 
 /* ---- rays ---- */
 
-/* This is a ray in the tree's lengths. */
+/* A ray in the tree's units. */
 typedef struct ray {
   double x[3], inverse[3];
 } ray;
 
-/* Says which of a node's children a ray meets up to `most`. */
+/* Marks the children of a node that a ray meets up to `most`. */
 static void meet_boxes(const tree_node *n, const ray *r, double most, bool out[TREE_WIDE])
 {
   double near[TREE_WIDE], far[TREE_WIDE];
@@ -324,7 +324,7 @@ static void meet_boxes(const tree_node *n, const ray *r, double most, bool out[T
   }
 }
 
-/* Meets a triangle as Moeller and Trumbore 1997 do. */
+/* Intersects a triangle (Moeller and Trumbore 1997). */
 static double cast_triangle(const double *c, const double x[3], const double d[3])
 {
   double u[3], v[3], o[3];

@@ -10,10 +10,11 @@
 #include <string.h>
 
 #define BINS 16
-#define DEPTH 96     /* no path is longer: */
-#define CUT_DEPTH 64 /* from here on runs are halved, of at most 2^31 triangles */
+#define DEPTH 96 /* maximum depth */
+/* from this depth on, runs are halved; they have at most 2^31 triangles */
+#define CUT_DEPTH 64
 
-/* A tree of two children a node is built first, and made wide then. */
+/* A binary tree is built first, and then converted to a wide one. */
 typedef struct pair_node {
   float lower[3], upper[3]; /* rounded outwards */
   uint32_t first, count;    /* its triangles */
@@ -25,11 +26,11 @@ typedef struct pair_node {
 typedef struct builder {
   tree *t;
   pair_node *nodes;
-  tree_sum *sums;  /* of each node */
-  size_t count;    /* of nodes */
-  float (*box)[6]; /* of each triangle: lower, upper */
+  tree_sum *sums;  /* for each node */
+  size_t count;    /* number of nodes */
+  float (*box)[6]; /* for each triangle: lower, upper */
   float (*centre)[3];
-  uint32_t *order; /* being sorted */
+  uint32_t *order; /* sorted in place */
 } builder;
 
 typedef struct bounds {
@@ -62,8 +63,8 @@ static int bin_of(float x, float low, float scale)
   return k > 0.0f ? (k < (float)(BINS - 1) ? (int)k : BINS - 1) : 0;
 }
 
-/* Finds where a run of triangles is best cut: the least sum of areas times counts over bins of
- * their centres. Returns the place; sorts the run around it. */
+/* Finds the best split of a run of triangles, with the least sum of areas times counts over bins of
+ * their centres. Returns the split position, and partitions the run. */
 static size_t split(builder *b, size_t first, size_t count)
 {
   bounds centres = no_bounds();
@@ -124,7 +125,7 @@ static size_t split(builder *b, size_t first, size_t count)
   return i > first && i < first + count ? i : first + count / 2;
 }
 
-/* Finds the area vector and the centre by area of one triangle. */
+/* Computes the area vector and the area-weighted centre of one triangle. */
 static double measure(const double *c, double area[3], double centre[3])
 {
   corners_area(c, area);
@@ -135,7 +136,7 @@ static double measure(const double *c, double area[3], double centre[3])
   return sqrt(dot(area, area));
 }
 
-/* Finds the winding data of a run of triangles, in the leaves' order. */
+/* Computes the winding data of a run of triangles, in the leaves' order. */
 static void gather(const tree *t, size_t first, size_t count, tree_sum *n)
 {
   double weight = 0.0, mean[3] = {0.0, 0.0, 0.0};
@@ -192,7 +193,7 @@ static void build(builder *b)
   }
 }
 
-/* Takes up to TREE_WIDE nodes below one: those of the largest surface are opened. */
+/* Takes up to TREE_WIDE descendants of a node: those with the largest surface are opened. */
 static size_t open_node(const builder *b, uint32_t node, uint32_t out[TREE_WIDE])
 {
   size_t count = 1;
@@ -249,7 +250,7 @@ static void set_leaf(const tree *t, tree_leaf *to, const pair_node *from)
   for (size_t c = 0; c < from->count; ++c) {
     const double *corner = t->corners + 9 * (from->first + c);
     double unit[9], area[3], middle[3];
-    for (int i = 0; i < 9; ++i) { /* a product of small lengths is no 0 then */
+    for (int i = 0; i < 9; ++i) { /* scaled so that products of small lengths do not underflow */
       unit[i] = (corner[i] - t->middle[i % 3]) * t->scale;
     }
     const double size = measure(unit, area, middle);
@@ -267,11 +268,11 @@ static void set_leaf(const tree *t, tree_leaf *to, const pair_node *from)
   }
 }
 
-/* Makes wide nodes of the pairs'. Each node's room is set before its children are. */
+/* Makes wide nodes from binary ones. Each node's index is assigned before its children. */
 static void make_wide(const builder *b)
 {
   tree *t = b->t;
-  uint32_t of[TREE_STACK][2]; /* a wide node to be made, of which pair node */
+  uint32_t of[TREE_STACK][2]; /* pending: a wide node and its binary node */
   size_t depth = 1;
   of[0][0] = of[0][1] = 0;
   t->node_count = 1;
@@ -303,7 +304,7 @@ static void make_wide(const builder *b)
   }
 }
 
-/* Finds the middle of all corners and the inverse of their farthest distance from there along an
+/* Computes the centre of all corners, and the inverse of their largest distance from it along an
  * axis. */
 static void set_size(const double *corners, size_t count, tree *out)
 {

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAT_SHARE 1e-9                  /* height over longest side: what is lower is a line */
-#define TRIANGLES_MOST ((size_t)1 << 28) /* four times as many are numbered by 32 bits */
+/* height over longest side: lower triangles are lines */
+#define FLAT_SHARE 1e-9
+#define TRIANGLES_MOST ((size_t)1 << 28) /* their number times four must fit in 32 bits */
 
 void triangle_area(const surface *s, size_t triangle, double area[3])
 {
@@ -86,8 +87,8 @@ done:
   return status;
 }
 
-/* Whether a triangle is as good as a line, or of two equal corners. What it leaves between its
- * neighbours cut_open_sides closes. */
+/* Whether a triangle is almost a line, or has two equal corners. cut_open_sides closes the gap that
+ * it leaves between its neighbours. */
 static bool is_flat(const surface *s, size_t triangle)
 {
   const uint32_t *t = s->triangles + 3 * triangle;
@@ -108,7 +109,7 @@ abut_status drop_repeated(maker *m)
   void *marks = NULL;
   TRY(allocate(&marks, s->triangle_count, 1));
   if (m->opposed) {
-    memcpy(marks, m->opposed, m->opposed_count); /* triangles were added behind them at most */
+    memcpy(marks, m->opposed, m->opposed_count); /* triangles have only been added behind them */
   }
   free(m->opposed);
   m->opposed = marks;
@@ -151,8 +152,8 @@ abut_status drop_repeated(maker *m)
   return ABUT_SUCCESS;
 }
 
-/* Marks a patch of opposed triangles from one on. Returns whether only walls between solids are
- * such: all of its rim lies at edges of more than two faces. */
+/* Marks a connected patch of opposed triangles. Returns whether they are only walls between solids:
+ * the whole rim of the patch is at edges of more than two faces. */
 static bool mark_patch(const maker *m, uint32_t from, uint32_t *queue, size_t *count)
 {
   bool meets_many = false, meets_one = false;
@@ -189,13 +190,13 @@ abut_status drop_walls(maker *m, bool *any)
     if (m->opposed[i] == 1 && mark_patch(m, (uint32_t)i, queue, &count)) {
       for (size_t k = 0; k < count; ++k) {
         uint32_t *t = s->triangles + 3 * (size_t)queue[k];
-        t[1] = t[2] = t[0]; /* dropped with flat ones */
+        t[1] = t[2] = t[0]; /* dropped with flat triangles */
       }
       *any = true;
     }
   }
   for (size_t i = 0; i < s->triangle_count; ++i) {
-    m->opposed[i] = m->opposed[i] != 0; /* for a next time */
+    m->opposed[i] = m->opposed[i] != 0; /* for the next call */
   }
   free(memory);
   return ABUT_SUCCESS;

@@ -13,7 +13,7 @@ static double square_to(const double a[3], const double b[3])
   return dot(d, d);
 }
 
-/* Moves `best` to the nearest point of a segment, if that is nearer. */
+/* Replaces `best` by the nearest point of a segment if that is nearer. */
 static void try_segment(const double *a, const double *b, const double x[3], double best[3],
                         double *distance2)
 {
@@ -34,7 +34,7 @@ static void try_segment(const double *a, const double *b, const double x[3], dou
   }
 }
 
-/* Does the same with a triangle. Returns whether it was nearer. */
+/* Does the same for a triangle. Returns whether it was nearer. */
 static bool try_triangle(const double *const v[3], const double x[3], double best[3],
                          double *distance2)
 {
@@ -49,7 +49,7 @@ static bool try_triangle(const double *const v[3], const double x[3], double bes
     const int j = (k + 1) % 3, l = (k + 2) % 3;
     n[k] = u[j] * w[l] - u[l] * w[j];
   }
-  /* Barycentric coordinates of the foot on the plane. */
+  /* Barycentric coordinates of the projection on the plane. */
   const double uu = dot(u, u), uw = dot(u, w), ww = dot(w, w), ou = dot(off, u), ow = dot(off, w);
   const double size = dot(n, n), b = (ww * ou - uw * ow), c = (uu * ow - uw * ou);
   if (size > 0.0 && b >= 0.0 && c >= 0.0 && b + c <= size) {
@@ -68,8 +68,8 @@ static bool try_triangle(const double *const v[3], const double x[3], double bes
   return *distance2 < before;
 }
 
-/* Looks at the triangles around a side's first corner. Returns the side that begins at the corner
- * which is nearest to the point found; the given one where nothing is nearer. */
+/* Tests the triangles around a side's first corner. Returns the side that begins at their corner
+ * nearest to the point found, or the given side if none is nearer. */
 static uint32_t try_fan(const surface *s, uint32_t side, const double x[3], double best[3],
                         double *distance2)
 {

@@ -33,7 +33,7 @@ static size_t hash_point(const double *v)
 {
   uint64_t words[3];
   for (int k = 0; k < 3; ++k) {
-    const double x = v[k] + 0.0; /* -0 is 0 */
+    const double x = v[k] + 0.0; /* turns -0 into 0 */
     memcpy(&words[k], &x, sizeof x);
   }
   return hash_words(words, 3);
@@ -76,15 +76,17 @@ size_t mark_open(const maker *m, unsigned char *is_open)
 
 /* ---- nearly equal corners ---- */
 
-#define SHORT_SHARE 0.3 /* of the shortest side at a corner: farther ones are not the same */
-#define AREA_LEAST 0.25 /* of a triangle's area, across it: what welding must leave */
+/* of the shortest side at a corner: corners farther apart are distinct */
+#define SHORT_SHARE 0.3
+/* least share of a triangle's area that welding must preserve along its normal */
+#define AREA_LEAST 0.25
 
 typedef struct weld {
   const maker *m;
-  double size;              /* [m] corners within it are one */
-  const double *shortest;   /* (point_count) [m] of the sides at a corner; NULL: no matter */
-  places cells;             /* lists of corners that stay, by cells of twice the size */
-  uint32_t *following, *to; /* (point_count) of those lists; which corner each becomes */
+  double size;              /* [m] corners within this distance are merged */
+  const double *shortest;   /* (point_count) [m] the shortest side at each corner; NULL: ignored */
+  places cells;             /* lists of retained corners, by cells of twice the size */
+  uint32_t *following, *to; /* (point_count) links of those lists; each corner's replacement */
 } weld;
 
 static size_t hash_cell(const int64_t cell[3])
@@ -93,8 +95,8 @@ static size_t hash_cell(const int64_t cell[3])
   return hash_words(words, 3);
 }
 
-/* Finds the nearest corner that stays and is one with corner i, and adds i to those that stay if
- * there is none. What is near lies in one of eight cells. */
+/* Finds the nearest retained corner to merge corner i with. If there is none, corner i is retained.
+ * Neighbours are in one of eight cells. */
 static void weld_corner(weld *w, uint32_t i)
 {
   const surface *s = w->m->s;
@@ -130,7 +132,7 @@ static void weld_corner(weld *w, uint32_t i)
   }
 }
 
-/* Leaves corners where they are that a triangle would become flat by, or turn over. */
+/* Cancels merges that would make a triangle flat or turn it over. */
 static void keep_triangles(weld *w)
 {
   const surface *s = w->m->s;
