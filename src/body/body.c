@@ -126,7 +126,7 @@ static abut_status copy_mesh(body *b, const abut_body_def *def)
   return make_edges(def, &b->edges, &b->info.edges);
 }
 
-/* Adds the cloud of the mesh to the definition's. The caller frees both arrays. */
+/* Adds the cloud of the mesh to the definition's clouds. The caller frees both arrays. */
 static abut_status add_mesh_cloud(const body *b, abut_body_def *def, double **points,
                                   abut_pointcloud **clouds)
 {
@@ -172,8 +172,8 @@ static abut_status bring(context *c, size_t place, void *user)
   return body_on(user, place, &there);
 }
 
-/* Adds a mesh that is a height field's, whose primitives are checked before it is made of them, or
- * faces that are a polyhedron's. */
+/* If the definition has no mesh, adds the mesh of its height field, whose primitives are checked
+ * first. Adds faces to the vertices of a polyhedron. */
 static abut_status complete_def(arena *memory, abut_body_def *def)
 {
   if (!def->vertex_count && !def->face_count && def->height_field_count) {

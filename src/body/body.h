@@ -1,4 +1,5 @@
-/* A body has its mesh and packed primitives on the host, and all of it resident on devices. */
+/* A body has its mesh and packed primitives on the host, and all of its data on the devices that
+ * use it. */
 #ifndef ABUT_BODY_BODY_H
 #define ABUT_BODY_BODY_H
 
@@ -7,39 +8,38 @@
 #include "engine/device/context.h"
 #include <abut/field.h>
 
-/* This is a body on one device. Its sizes are there from the start, its buffers and the lengths of
- * its edges once it has been brought there. */
+/* A body on one device. The sizes are valid from the start. The buffers and the lengths of edges
+ * are valid after the upload. */
 typedef struct resident_body {
   const abut_body_info *info;
   device *device;
   bool there;
   size_t vertex_padded; /* vertices, rounded up to whole blocks of lanes */
   size_t edge_padded;
-  size_t held;           /* as of the body */
-  buffer *head, *shape;  /* primitives: cl/geometry/layout.h; those of the whole, of a part of a
-                            body */
-  bool borrows;          /* they are the whole's */
+  size_t held;           /* as in the body */
+  buffer *head, *shape;  /* primitives: cl/geometry/layout.h; a part has the whole's */
+  bool borrows;          /* the buffers belong to the whole */
   buffer *vertex_planes; /* 3 planes of vertex_padded, in mesh order */
-  buffer *sorted_planes; /* the same, neighbours in space side by side */
+  buffer *sorted_planes; /* the same in spatial order: neighbours are adjacent */
   buffer *order;         /* mesh index of each sorted vertex */
-  buffer *names;         /* of a part the index of each in the mesh of the whole, else `order` */
-  buffer *rank;          /* place of each mesh vertex among the sorted */
-  buffer *edge_index;    /* 2 planes of edge_padded: places among the sorted vertices */
-  buffer *edge_starts;   /* (vertices + 1) where each sorted vertex's edges begin in: */
-  buffer *edges_at;      /* (2 edges) edges by their ends, sorted vertices in turn */
-  buffer *edge_ends;     /* 6 planes of edge_padded: first end, second end */
-  size_t balls, ball_padded; /* spheres around BALL_VERTICES sorted vertices each */
+  buffer *names; /* for a part: each vertex's index in the mesh of the whole; otherwise `order` */
+  buffer *rank;  /* index of each mesh vertex in the sorted order */
+  buffer *edge_index;        /* 2 planes of edge_padded: indices in the sorted order */
+  buffer *edge_starts;       /* (vertices + 1) where each sorted vertex's edges begin in: */
+  buffer *edges_at;          /* (2 edges) edges by their ends, in the order of sorted vertices */
+  buffer *edge_ends;         /* 6 planes of edge_padded: first end, second end */
+  size_t balls, ball_padded; /* spheres, each around BALL_VERTICES consecutive sorted vertices */
   buffer *vertex_balls;      /* VERTEX_BALL_PLANES planes of ball_padded */
-  buffer *longest_edges;     /* vertex_padded lengths, each sorted vertex's longest edge's [m] */
+  buffer *longest_edges;     /* vertex_padded lengths: the longest edge at each sorted vertex [m] */
   double mean_edge, longest_edge; /* [m] */
-  buffer *radii, *rails;      /* of features (body/touching.h), else NULL: RADII_PLANES planes of
+  buffer *radii, *rails;      /* for features (body/touching.h), else NULL: RADII_PLANES planes of
                                  vertex_padded, EDGE_PLANES planes of edge_padded */
-  bool rounds, arcs, circles; /* a vertex of theirs has a radius, an edge is an arc, or a
-                                 circle's */
-  double most_radius;         /* of their vertices [m] */
+  bool rounds, arcs, circles; /* whether a feature vertex has a radius, an edge is an arc, or an
+                                 edge belongs to a circle */
+  double most_radius;         /* largest radius of the feature vertices [m] */
 } resident_body;
 
-/* Each of these takes its own time a point. */
+/* Kinds of queries whose rates are measured separately. */
 enum { BODY_DISTANCES, BODY_NORMALS, BODY_RAYS, BODY_RATES };
 
 typedef struct body body;
@@ -48,37 +48,36 @@ struct body {
   owned base;
   context *context;
   abut_body_info info;
-  abut_field_report report; /* of the mesh that it was loaded from; else 0 */
-  char *name;               /* the file that it was loaded from, or NULL */
+  abut_field_report report; /* of the mesh it was loaded from; otherwise 0 */
+  char *name;               /* the file it was loaded from, or NULL */
   double *vertices;         /* (vertices, 3) */
   uint32_t *face_sizes;     /* (faces) */
-  uint32_t *face_indices;   /* all faces' vertices, one face after the other */
+  uint32_t *face_indices;   /* the vertices of all faces, one face after the other */
   uint32_t *edges;          /* (edges, 2) */
   body_parts parts;
   int *head; /* primitives, packed as devices read them */
   size_t head_count;
   reals shape;
-  resident_body *on[MEMBERS];        /* by the context's members; NULL: not there yet */
-  double rates[BODY_RATES][MEMBERS]; /* points a second, rays a second; see batch_group.rates */
-  double middle[4]; /* its deepest place, and the radius of a ball around it that lies inside
-                       [m]; 0: none was found */
-  size_t held;      /* Its first so many vertices may be in contact, the others are ends of edges
-                       alone. */
-  body *whole;      /* of a part (body/cut.h): the body whose field it has, else NULL */
-  uint32_t *names;  /* of a part (vertices): their indices in the mesh of the whole, else NULL */
-  body **touching;  /* (touching_count) its features as parts (body/touching.h), by what pairs
-                       have asked for */
+  resident_body *on[MEMBERS];        /* by the context's members; NULL: not uploaded */
+  double rates[BODY_RATES][MEMBERS]; /* points or rays per second; see batch_group.rates */
+  double middle[4]; /* its deepest point, and the radius of a ball around it inside the body [m]; 0:
+                       none was found */
+  size_t held; /* The first `held` vertices may be in contact. The others are only ends of edges. */
+  body *whole; /* for a part (body/cut.h): the body whose field it uses; otherwise NULL */
+  uint32_t *names; /* for a part (vertices): indices in the whole's mesh; else NULL */
+  body **touching; /* (touching_count) its features as parts (body/touching.h), one for each setting
+                      that pairs have requested */
   size_t touching_count, touching_room;
-  bool coned; /* of such a part: whether cones were asked for, and the inset [m] */
+  bool coned; /* for such a part: whether it has cones, and the inset [m] */
   double inset;
-  struct body_features *touches; /* of such a part: what it was made of, else NULL */
-  bool borrows_touches; /* They are those of a part before it, from which only the inset differs. */
+  struct body_features *touches; /* for such a part: the features it was made of; otherwise NULL */
+  bool borrows_touches;          /* shared with an earlier part of another inset */
 };
 
-/* Gives the body on a member of its context. It is brought there when it is first asked for. */
+/* Gives the body on a member of its context. Uploads it on first use. */
 abut_status body_on(body *b, size_t place, const resident_body **out);
 
-/* Gives the same for its sizes, without bringing it there. */
+/* Gives the same for its sizes, without an upload. */
 abut_status body_sized_on(body *b, size_t place, const resident_body **out);
 void resident_body_free(resident_body *r);
 
@@ -87,13 +86,12 @@ body *body_get(abut_body b);
 
 bool same_body(abut_body a, abut_body b);
 
-/* Brings a new body to the devices of its context, which then owns it. Where that fails the body is
- * freed. */
+/* Uploads a new body to its context's devices. The context then owns it. Frees it on failure. */
 abut_status body_adopt(body *b, abut_body *out);
 void body_free(void *object);
 
-/* Twice the greatest depth inside, by the field [m], of a body whose mesh and primitives are
- * packed; 0 where no inside was found. No memory is taken and no device asked. */
+/* Returns twice the greatest depth inside, by the field [m], for a body whose mesh and primitives
+ * are packed; 0 if no inside was found. Neither allocates memory nor uses a device. */
 double body_thickness(const body *b, double middle[4]);
 
 /* Returns `count` rounded up to whole blocks of lanes, at least one block. */

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCRATCH_SHARE 4 /* of a device's scratch for the work-items of a slot */
-/* work-items of a CPU's core that share rows: enough to share evenly */
+/* reciprocal share of a device's scratch for the work-items of a slot */
+#define SCRATCH_SHARE 4
+/* work-items per CPU core that share rows: enough for balance */
 #define WORKERS_OF_CORE 32
 #define WORKERS_MOST ((size_t)1 << 14)
 

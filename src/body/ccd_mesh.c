@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define BALL_SLACK 1e-6 /* of a radius */
-#define FAR_OFF 8.0     /* times its size: a mesh that is farther from 0 has an origin of its own */
+#define FAR_OFF 8.0     /* in sizes of the mesh: a mesh farther from 0 gets its own origin */
 #define COOKIE 0xab071702u
 
 abut_ccd_mesh_def abut_default_ccd_mesh_def(void)
@@ -47,7 +47,7 @@ static void ccd_mesh_free(void *object)
   free(m);
 }
 
-/* ---- what is refused ---- */
+/* ---- input checks ---- */
 
 static abut_status check_counts(const abut_ccd_mesh_def *def)
 {
@@ -131,7 +131,7 @@ static abut_status keep_vertices(ccd_mesh *m, const abut_ccd_mesh_def *def)
   return ABUT_SUCCESS;
 }
 
-/* Counts the triangles of all faces, and the corners of the largest one. */
+/* Counts the triangles of all faces, and the corners of the largest face. */
 static size_t count_triangles(const abut_ccd_mesh_def *def, size_t *largest)
 {
   size_t count = 0;
@@ -144,7 +144,8 @@ static size_t count_triangles(const abut_ccd_mesh_def *def, size_t *largest)
   return count;
 }
 
-/* Cuts all faces. m->triangles gets them all, those with a vertex twice among them. */
+/* Cuts all faces into triangles. m->triangles also contains degenerate ones, which have a vertex
+ * twice. */
 static abut_status cut_faces(ccd_mesh *m, const abut_ccd_mesh_def *def)
 {
   size_t largest, used = 0;
@@ -191,7 +192,7 @@ static abut_status find_edges(ccd_mesh *m, const abut_ccd_mesh_def *def)
   return status;
 }
 
-/* Leaves out triangles that have a vertex twice, of which nothing is left but their edge. */
+/* Removes triangles that have a vertex twice. Only their edge remains. */
 static void drop_degenerate(ccd_mesh *m)
 {
   size_t kept = 0;
@@ -206,7 +207,7 @@ static void drop_degenerate(ccd_mesh *m)
 
 /* ---- packing ---- */
 
-/* Places the parts behind the head; all places are below INT_MAX. */
+/* Assigns offsets after the head, all below INT_MAX. */
 static abut_status lay_out(ccd_mesh *m)
 {
   const size_t vertices = m->info.vertices, triangles = m->info.triangles, edges = m->info.edges;
@@ -243,14 +244,14 @@ static abut_status lay_out(ccd_mesh *m)
   return reals_create(&m->numbers, balls[3], context_real_bytes(m->context));
 }
 
-/* Gives the part of the integers that a number of the head places. */
+/* Returns the part of the integers whose offset the given entry of the head holds. */
 static int *part(const ccd_mesh *m, size_t which)
 {
   return m->ints + m->ints[which];
 }
 
-/* Finds the origin of a mesh's numbers, a number of the precision: 0, or the middle of a mesh that
- * is so far from 0 that its vertices would be rounded many times more than its size asks for. */
+/* Finds the origin of a mesh's coordinates, exact in the precision: 0, or the middle of a mesh so
+ * far from 0 that rounding would be large compared with its size. */
 static void find_origin(ccd_mesh *m)
 {
   double far = 0.0, size = 0.0;
@@ -266,8 +267,8 @@ static void find_origin(ccd_mesh *m)
   }
 }
 
-/* Returns the largest |x| + |y| + |z| of the vertices, seen from the origin, as they were given and
- * as they are packed, rounded up to the precision. */
+/* Returns the largest |x| + |y| + |z| of the vertices relative to the origin, both as given and as
+ * packed, rounded up to the precision. */
 static double find_size(const ccd_mesh *m)
 {
   const bool narrow = m->numbers.size == sizeof(float);
@@ -281,11 +282,11 @@ static double find_size(const ccd_mesh *m)
     }
     size = fmax(size, fmax(given, packed));
   }
-  size *= 1.0 + 4.0 * DBL_EPSILON; /* the sums' rounding */
+  size *= 1.0 + 4.0 * DBL_EPSILON; /* rounding of the sums */
   return narrow && (double)(float)size < size ? (double)nextafterf((float)size, HUGE_VALF) : size;
 }
 
-/* Packs vertices by their places in space. rank: (vertices) the place of each. */
+/* Packs vertices in spatial order. rank: (vertices) the index of each in this order. */
 static void pack_vertices(ccd_mesh *m, uint32_t *order, uint32_t *rank)
 {
   const size_t count = m->info.vertices;
@@ -303,7 +304,7 @@ static void pack_vertices(ccd_mesh *m, uint32_t *order, uint32_t *rank)
   reals_set(&m->numbers, CCD_MESH_SIZE, find_size(m));
 }
 
-/* Reads a vertex by its place, as it is packed. */
+/* Reads a packed vertex. */
 static void read_vertex(const ccd_mesh *m, int place, double x[3])
 {
   for (size_t k = 0; k < 3; ++k) {
@@ -311,8 +312,8 @@ static void read_vertex(const ccd_mesh *m, int place, double x[3])
   }
 }
 
-/* Puts a ball around the vertices of features `first` to `end`; ends: their corners, or NULL where
- * they are vertices themselves. */
+/* Sets a ball around the vertices of features `first` to `end`. ends: their corners, or NULL if the
+ * features are vertices. */
 static void put_ball(ccd_mesh *m, size_t at, const int *ends, size_t corners, size_t first,
                      size_t end)
 {
@@ -337,7 +338,7 @@ static void put_ball(ccd_mesh *m, size_t at, const int *ends, size_t corners, si
     }
     radius = fmax(radius, sqrt(square));
   }
-  reals_set(&m->numbers, at + 3, radius * (1.0 + BALL_SLACK)); /* more than what rounding takes */
+  reals_set(&m->numbers, at + 3, radius * (1.0 + BALL_SLACK)); /* more than the rounding error */
 }
 
 static void put_balls(ccd_mesh *m, size_t which, const int *ends, size_t corners, size_t count)
@@ -349,7 +350,8 @@ static void put_balls(ccd_mesh *m, size_t which, const int *ends, size_t corners
   }
 }
 
-/* Packs features of `corners` vertices, sorted by their middles, at two places of the integers. */
+/* Packs features with `corners` vertices each, in spatial order of their middles, at two offsets of
+ * the integers. */
 static void pack_features(ccd_mesh *m, const uint32_t *features, size_t count, size_t corners,
                           const uint32_t *rank, double *middles, uint32_t *order, int *ends,
                           int *ids)
@@ -401,7 +403,7 @@ done:
 
 /* ---- handles ---- */
 
-/* Makes a mesh in a context of which the caller holds the lock. */
+/* Makes a mesh in a context whose lock the caller holds. */
 static abut_status make(context *c, const abut_ccd_mesh_def *def, abut_ccd_mesh *out)
 {
   TRY(check_ccd_mesh_def(def));

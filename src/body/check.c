@@ -44,7 +44,7 @@ abut_status check_primitives(const abut_body_def *def)
 
 abut_status check_body_def(const abut_body_def *def)
 {
-  TRY(check_primitives(def)); /* first: of a mesh that was made about them they are the cause */
+  TRY(check_primitives(def)); /* first: they cause faults of a mesh made from them */
   TRY(check_mesh(def));
   TRY(check_surface(&def->surface));
   TRY(check_features(def));

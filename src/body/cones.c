@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WELD 1e-7       /* share of the extent within which vertices are at one place */
-#define AREA_LEAST 1e-9 /* of a face, as a share of its longest side squared */
-/* At a vertex, faces with less than this angle, 0.5 degrees, do not count. */
+#define WELD 1e-7       /* share of the extent within which vertices coincide */
+#define AREA_LEAST 1e-9 /* least area of a face, as a share of its longest side squared */
+/* At a vertex, faces with a smaller angle (0.5 degrees) are ignored. */
 #define SLIVER 8.7266462599716477e-3
-/* Beyond this half angle, 100 degrees, a cone is every normal. */
+/* Beyond this half angle (100 degrees), a cone contains every normal. */
 #define WIDE 1.7453292519943295
-/* share of the weights: below it normals cancel, and there is no axis */
+/* share of the weights below which the normals cancel and there is no axis */
 #define AXIS_SUM_LEAST 1e-6
-#define BACK_TO_BACK 1e-6 /* [rad] below a half turn between normals */
+#define BACK_TO_BACK 1e-6 /* [rad] tolerance for opposite normals */
 
 static const double every[4] = {0.0, 0.0, 1.0, CONE_EVERY};
 
@@ -27,7 +27,7 @@ void cones_of_every(double *cones, size_t count)
   }
 }
 
-/* ---- places ---- */
+/* ---- welding ---- */
 
 typedef struct placed {
   int64_t cell[3];
@@ -137,8 +137,8 @@ static double face_volume(const abut_surface *s, const uint32_t *corner, uint32_
 }
 
 /* Whether faces enclose a negative volume, seen from the middle of the box. The faces that would
- * close holes have an area vector that cancels the sum of all others; they add at most the volume
- * under it to half of the diagonal. */
+ * close holes have an area vector that cancels the sum of all others. They add at most the volume
+ * under this area to half of the diagonal. */
 static bool is_inside_out(const abut_surface *s)
 {
   double lower[3], middle[3], open[3] = {0.0, 0.0, 0.0}, volume = 0.0, square = 0.0;
@@ -240,7 +240,7 @@ void mesh_faces_free(mesh_faces *m)
 
 /* ---- edges ---- */
 
-/* Finds the sides of a code: the first, and how many there are. */
+/* Finds the sides with a code: the first, and their number. */
 static size_t find_sides(const mesh_faces *m, uint64_t code, size_t *first)
 {
   size_t low = 0, high = m->side_count, end;
@@ -263,7 +263,7 @@ static fold fold_of(const mesh_faces *m, const face_side *side)
 {
   fold out = {.kind = FOLD_HOLLOW};
   double turn[3], along[3];
-  /* runs from the lower end */
+  /* its face traverses the edge from the lower end */
   const double *n = m->normals + 3 * (size_t)side[side[0].forward ? 0 : 1].face;
   const double *other = m->normals + 3 * (size_t)side[side[0].forward ? 1 : 0].face;
   const uint32_t low = (uint32_t)(side->code >> 32), high = (uint32_t)side->code;
@@ -278,7 +278,7 @@ static fold fold_of(const mesh_faces *m, const face_side *side)
   memcpy(out.normals[0], n, sizeof out.normals[0]);
   memcpy(out.normals[1], other, sizeof out.normals[1]);
   out.width = fmax(side[0].width, side[1].width);
-  /* It is the rim of a sheet of two layers. */
+  /* the rim of a sheet with two layers */
   const bool back_to_back = out.angle > CONE_EVERY - BACK_TO_BACK;
   if (back_to_back || m->sense * dot(turn, along) > 0.0) {
     out.kind = FOLD_CONVEX;
@@ -305,8 +305,8 @@ fold mesh_fold(const mesh_faces *m, uint32_t from, uint32_t to)
 
 /* ---- vertices ---- */
 
-/* The angle of a face at a corner, up to 2 pi. One that rounding made a little negative stays
- * so. */
+/* The angle of a face at a corner, up to 2 pi. A slightly negative angle from rounding is not
+ * changed. */
 static double corner_angle(const mesh_faces *m, const uint32_t *corner, uint32_t sides, uint32_t k,
                            const double *normal)
 {
@@ -319,14 +319,14 @@ static double corner_angle(const mesh_faces *m, const uint32_t *corner, uint32_t
   return angle < -SLIVER ? angle + 2.0 * CONE_EVERY : angle;
 }
 
-/* What the faces around a place add up to; where `open`, an edge there has not two faces. */
+/* Sums over the faces around a point. `open`: an edge there does not have exactly two faces. */
 typedef struct gathered {
   double axis[3], weight, least;
   bool open;
 } gathered;
 
-/* Visits the corners of all faces: sums their normals at each place, or finds there the one
- * farthest from the axis. */
+/* Visits the corners of all faces. Sums their normals at each point, or finds the normal farthest
+ * from the axis. */
 static void walk_corners(const mesh_faces *m, gathered *at, bool sum)
 {
   const uint32_t *corner = m->of.face_indices;
@@ -363,7 +363,7 @@ static void mark_open(const mesh_faces *m, gathered *at)
   }
 }
 
-/* Makes the axis of length 1; a place without one is open. */
+/* Normalises the axis. A point without an axis is open. */
 static void settle_axis(gathered *g)
 {
   const double length = sqrt(dot(g->axis, g->axis));

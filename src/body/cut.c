@@ -49,7 +49,7 @@ done:
 
 /* ---- parts ---- */
 
-/* A part in the making. */
+/* A part during construction. */
 typedef struct part {
   body *of;
   const body *whole;
@@ -63,8 +63,7 @@ static void add_vertex(part *p, uint32_t vertex)
   b->names[b->info.vertices++] = vertex;
 }
 
-/* Starts a part that has room for so many vertices. What its info tells beside their number is the
- * whole's. */
+/* Starts a part with room for `vertices` vertices. Its other info is that of the whole. */
 static abut_status begin_part(body *whole, size_t vertices, part *p)
 {
   void *memory = NULL;
@@ -85,7 +84,7 @@ static abut_status begin_part(body *whole, size_t vertices, part *p)
   return ABUT_SUCCESS;
 }
 
-/* Ends it, whether it could be made or not. */
+/* Ends the construction after success or failure. */
 static abut_status end_part(part *p, abut_status status, abut_body *out)
 {
   if (status != ABUT_SUCCESS) {

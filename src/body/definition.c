@@ -1,4 +1,4 @@
-/* Definitions of bodies, copied out of them. */
+/* Copies the definition out of a body. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "body/body.h"
@@ -63,7 +63,7 @@ static abut_status put_surface(const body_parts *p, arena *memory, abut_surface 
   return ABUT_SUCCESS;
 }
 
-/* What a definition leaves out stays out, since a pointer may mean that something is stated. */
+/* A missing array stays NULL, since a pointer may mean that the array is stated. */
 static abut_status put_given(const void *from, size_t count, size_t size, arena *memory, void **out)
 {
   *out = NULL;
@@ -127,9 +127,9 @@ static abut_status put_parts(const body_parts *p, arena *memory, abut_body_def *
   return put_surface(p, memory, &def->surface);
 }
 
-/* ---- grids: their coefficients are the packed ones ---- */
+/* ---- grids, whose coefficients are unpacked ---- */
 
-/* Gives a block its own nodes of the packed ones from -1 to 9. `at` is the first of these. */
+/* Copies a block's own nodes from the packed nodes -1 to 9. `at` is the first own node. */
 static void read_block(const packed *p, size_t at, double *out)
 {
   for (size_t i = 0; i < SIDE; ++i) {
@@ -163,7 +163,7 @@ static abut_status put_levels(const packed *p, size_t blocks, arena *memory, abu
   return ABUT_SUCCESS;
 }
 
-/* Adds to a grid's outline what packed number `first` and those behind it hold. */
+/* Fills in a grid's arrays from the packed numbers that begin at `first`. */
 static abut_status put_grid(const packed *p, size_t first, arena *memory, abut_grid *g)
 {
   const size_t nodes = g->size[0] * g->size[1] * g->size[2];

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define QUARTER 1.57079632679489661923
-/* By how much the ends of an arc may be off one circle, as a share of its radius, and off a quarter
- * turn [rad]: numbers of six digits are off by less. */
+/* Tolerances for the ends of an arc: deviation from one circle, as a share of its radius, and from
+ * a quarter turn [rad]. Numbers with six digits are more accurate. */
 #define ARC_SLACK 1e-5
 #define ARC_LEAST 1e-6 /* [rad] */
 
@@ -42,7 +42,7 @@ bool feature_vertex_fits(const double v[4], char why[FEATURE_WHY])
   return radius_fits(v[3], why);
 }
 
-/* Gives a vector the length 1; false where it has none, or is not finite. */
+/* Normalises a vector; false if it is zero or not finite. */
 static bool make_unit(double v[3])
 {
   const double most = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
@@ -80,7 +80,7 @@ bool sharp_fits(double degrees, char why[FEATURE_WHY])
 
 /* ---- arcs ---- */
 
-/* An end of an arc, seen from the centre: how high it lies along the axis, and what is across. */
+/* An end of an arc relative to the centre: height along the axis, and perpendicular part. */
 typedef struct arc_end {
   double height, across[3], radius;
 } arc_end;
@@ -194,7 +194,7 @@ void sort_coded(coded_edge *edges, size_t count)
   qsort(edges, count, sizeof *edges, compare_coded);
 }
 
-/* Sorts the codes of edges. *out is the caller's to free. */
+/* Sorts the codes of edges. The caller frees *out. */
 static abut_status code_edges(const abut_feature_edge *edges, size_t count, coded_edge **out)
 {
   void *memory = NULL;

@@ -12,7 +12,8 @@
 /* [rad] A vertex with a cone of less than 1 degree makes no contact. */
 #define FLAT 1.7453292519943295e-2
 #define DEGREE 1.7453292519943295e-2
-#define RIM_SHARE 1e-9 /* of the extent, within which a vertex lies on the border of the ground */
+/* of the extent: tolerance for vertices on the border of the ground */
+#define RIM_SHARE 1e-9
 
 void body_features_free(body_features *f)
 {
@@ -25,7 +26,7 @@ void body_features_free(body_features *f)
   *f = (body_features){0};
 }
 
-/* Features in the making, by the indices of the mesh or of the stated vertices, none left out. */
+/* Features during construction, with all indices of the mesh or of the stated vertices. */
 typedef struct draft {
   size_t vertex_count, edge_count;
   double *vertices; /* (vertex_count, 4) */
@@ -71,7 +72,7 @@ static abut_status draft_edges(size_t count, draft *d)
   return ABUT_SUCCESS;
 }
 
-/* ---- what is stated ---- */
+/* ---- stated features ---- */
 
 static abut_status draft_stated(const kept_features *f, draft *d)
 {
@@ -100,7 +101,7 @@ static void settle_cone(const double given[4], double out[4])
   out[3] = given[3] >= 180.0 ? CONE_EVERY : given[3] * DEGREE;
 }
 
-/* Gives edges their cones by the ends that these name. */
+/* Assigns given cones to edges by their ends. */
 static abut_status take_edge_cones(const kept_features *f, draft *d)
 {
   void *memory = NULL;
@@ -143,7 +144,7 @@ static abut_status take_given_cones(const kept_features *f, draft *d)
   return ABUT_SUCCESS;
 }
 
-/* ---- what the mesh gives ---- */
+/* ---- features of the mesh ---- */
 
 static abut_surface mesh_of(const body *b)
 {
@@ -158,8 +159,7 @@ static abut_surface surface_of(const body *b)
                         p->surface_indices, p->surface_face_count};
 }
 
-/* Of the edges that are chosen, leaves out those without a length and, of those at one place, all
- * but the first. */
+/* Removes chosen edges of zero length, and all but the first of coinciding chosen edges. */
 static abut_status leave_out_repeated(const body *b, const mesh_faces *m, bool *chosen)
 {
   void *memory = NULL;
@@ -182,15 +182,15 @@ static abut_status leave_out_repeated(const body *b, const mesh_faces *m, bool *
 }
 
 /* Long facets, such as those of a cylinder, have no vertices between their ends that could touch.
- * Their edges are features, too, though they are not sharp. Of many facets around a curve about one
- * edge per FACET_TURN is a feature. */
+ * So some of their edges are features although they are not sharp: around a curve, about one edge
+ * per FACET_TURN. */
 #define FACET_LENGTH 4.0           /* least length of such an edge, in widths of its faces */
-#define FACET_LEAST (0.1 * DEGREE) /* faces that meet by less are one flat face */
+#define FACET_LEAST (0.1 * DEGREE) /* flatter edges belong to a single flat face */
 #define FACET_TURN (10.0 * DEGREE)
 #define FACET_PHASE (3.0 * DEGREE) /* keeps faces along the axes off the borders of sectors */
 
-/* Returns the sector of FACET_TURN that a normal points into, about an edge's direction. Edges that
- * are parallel share their sectors. */
+/* Returns the sector of FACET_TURN that contains a normal, about an edge's direction. Parallel
+ * edges have the same sectors. */
 static double sector_of(const double along[3], const double normal[3])
 {
   double direction[3], across[3], third[3];
@@ -207,7 +207,7 @@ static double sector_of(const double along[3], const double normal[3])
   return floor((angle < 0.0 ? angle + 2.0 * CONE_EVERY : angle) / FACET_TURN);
 }
 
-/* Whether an edge between facets is one of those that stand for them. */
+/* Whether an edge between long facets is a feature. */
 static bool is_of_facets(const fold *f)
 {
   return f->angle > FACET_LEAST && f->length > FACET_LENGTH * f->width &&
@@ -220,7 +220,7 @@ static bool is_feature(const fold *f, double sharp)
          (f->kind == FOLD_CONVEX && (f->angle > sharp || is_of_facets(f)));
 }
 
-/* Adds the body's edges that are chosen, with cones of the mesh unless m is NULL. */
+/* Adds the chosen edges of the body, with cones of the mesh unless m is NULL. */
 static abut_status draft_chosen(const body *b, const mesh_faces *m, const bool *chosen, draft *d)
 {
   size_t count = 0, at = 0;
@@ -244,7 +244,7 @@ static abut_status draft_chosen(const body *b, const mesh_faces *m, const bool *
   return ABUT_SUCCESS;
 }
 
-/* m: NULL where there are no faces. */
+/* m: NULL without faces. */
 static abut_status choose_edges(const body *b, const mesh_faces *m, bool mesh_cones, draft *d)
 {
   abut_status status = ABUT_SUCCESS;
@@ -265,8 +265,7 @@ done:
   return status;
 }
 
-/* The ends of an edge that no face has hold every normal, too, and so do all points at their
- * places. */
+/* At the ends of edges without faces, and at all coinciding points, cones contain all normals. */
 static void open_bare_ends(const body *b, const mesh_faces *m, double *cones)
 {
   for (size_t i = 0; i < b->info.edges; ++i) {
@@ -283,8 +282,8 @@ static void open_bare_ends(const body *b, const mesh_faces *m, double *cones)
   }
 }
 
-/* Gives the cones of the draft's vertices, which are the last points of the mesh, or with `own` its
- * vertices. */
+/* Gives the cones of the draft's vertices. These are the mesh's vertices with `own`, otherwise the
+ * last points of the mesh. */
 static abut_status take_vertex_cones(const body *b, const mesh_faces *m, bool own, draft *d)
 {
   void *memory = NULL;
@@ -324,7 +323,7 @@ done:
   return status;
 }
 
-/* vertices of a surface, but for flat ones, that a body touches with at most */
+/* maximum number of a surface's vertices, without flat ones, that serve as features */
 #define SURFACE_FEATURES 4096
 
 static size_t count_held(const draft *d)
@@ -336,8 +335,8 @@ static size_t count_held(const draft *d)
   return count;
 }
 
-/* Takes the vertices and edges of the surface of a body whose contact mesh has no faces, with their
- * cones. Where these are too many, or there is no surface, it takes those of the contact mesh. */
+/* If a body's contact mesh has no faces, takes the vertices and edges of its surface with their
+ * cones. If these are too many, or there is no surface, takes those of the contact mesh. */
 static abut_status draft_surface(const body *b, draft *d)
 {
   const abut_surface s = surface_of(b);
@@ -363,7 +362,7 @@ static abut_status draft_surface(const body *b, draft *d)
   return status;
 }
 
-/* Stated features that lie at the mesh's vertices, and on its edges, have the cones of these. */
+/* Stated features at the mesh's vertices or on its edges get the cones of these. */
 static abut_status take_cones_beside(const body *b, draft *d)
 {
   const abut_surface faces = mesh_of(b);
@@ -386,8 +385,8 @@ done:
 
 /* ---- height fields ---- */
 
-/* Opens the vertices at the rim of the ground. The surface's walls begin there, and their faces do
- * not count. */
+/* Makes cones at the rim of the ground contain every normal. The surface's walls begin there, and
+ * their faces are not used. */
 static void open_rim(const abut_surface *s, draft *d)
 {
   double lower[3], upper[3];
@@ -411,8 +410,8 @@ static void open_rim(const abut_surface *s, draft *d)
   }
 }
 
-/* Takes the cones of a height field's surface, whose vertices are among the contact mesh's; those
- * that are not there keep every normal. */
+/* Takes the cones of a height field's surface for the contact mesh's vertices on it. The cones of
+ * others contain every normal. */
 static abut_status take_ground_cones(const body *b, draft *d)
 {
   const abut_surface ground = surface_of(b);
@@ -474,7 +473,7 @@ static void put_vertex(const draft *d, size_t from, body_features *out, uint32_t
   place[from] = (uint32_t)to;
 }
 
-/* Puts the vertices that may be in contact, and behind them those that only edges need. */
+/* Writes the vertices that may be in contact, followed by those that only edges need. */
 static void put_vertices(const draft *d, body_features *out, uint32_t *place)
 {
   for (size_t i = 0; i < d->vertex_count; ++i) {
@@ -492,7 +491,7 @@ static void put_vertices(const draft *d, body_features *out, uint32_t *place)
   }
 }
 
-/* Puts the edges in the order of their new ends. */
+/* Writes the edges in the order of their new ends. */
 static void put_edges(const draft *d, const uint32_t *place, coded_edge *order, body_features *out)
 {
   for (size_t i = 0; i < d->edge_count; ++i) {
@@ -511,7 +510,7 @@ static void put_edges(const draft *d, const uint32_t *place, coded_edge *order, 
   }
 }
 
-/* Puts the quarters of the circles behind the other edges, with ends of their own behind the other
+/* Appends the quarters of the circles after the other edges, and their ends after the other
  * vertices. */
 static void put_circles(const kept_features *f, body_features *out)
 {
@@ -533,7 +532,7 @@ static void put_circles(const kept_features *f, body_features *out)
       }
       v[3] = 0.0;
       cones_of_every(out->vertex_cones + 4 * out->vertex_count, 1);
-      out->names[out->vertex_count++] = 0; /* it is not in contact */
+      out->names[out->vertex_count++] = 0; /* never in contact */
       abut_feature_edge *e = &out->edges[out->edge_count];
       *e = (abut_feature_edge){.from = first + k,
                                .to = first + (k + 1) % CIRCLE_PARTS,

@@ -1,55 +1,52 @@
-/* Features of a body: the vertices and edges by which it touches the field of another one, and
- * their normal cones (docs/features.md). */
+/* Features of a body: the vertices and edges that touch the field of another body, and their normal
+ * cones (docs/features.md). */
 #ifndef ABUT_BODY_FEATURES_H
 #define ABUT_BODY_FEATURES_H
 
 #include "body/body.h"
 
-#define CIRCLE_PARTS 4 /* edges that a circle is made of */
+#define CIRCLE_PARTS 4 /* edges per circle */
 
-/* Half angle of a cone that every normal is within [rad]. */
+/* Half angle of a cone that contains every normal [rad]. */
 #define CONE_EVERY 3.14159265358979323846
 
 typedef struct body_features body_features;
 
 struct body_features {
   size_t vertex_count, edge_count;
-  size_t held;      /* The first so many vertices may be in contact, the others are only ends
-                       of edges. */
-  double *vertices; /* (vertex_count, 4) place and radius [m] */
+  size_t held; /* The first `held` vertices may be in contact. The others are only ends of edges. */
+  double *vertices; /* (vertex_count, 4) position and radius [m] */
   uint32_t *names;  /* (vertex_count) index of each in the body's mesh, or among the stated
                        features */
-  abut_feature_edge *edges; /* (edge_count) by indices of these vertices, from < to, in
-                               lexicographic order; the axis of an arc has length 1, and its
-                               centre lies in the plane of the arc */
-  size_t quarters;          /* The last so many edges are those of the circles, four of each,
-                               right-handed about its axis. Their ends are not held, `to` of the
-                               fourth is `from` of the first, and their names follow those of the
-                               other edges. */
-  uint32_t *edge_names; /* (edge_count) index of each among the body's edges, or among the stated
-                           ones */
-  bool of_surface;      /* They are of the surface of a body whose contact mesh has no faces, and
-                           names its vertices. */
-  double *vertex_cones; /* (vertex_count, 4) axis of length 1 and half angle [rad]; CONE_EVERY:
-                           every normal */
+  /* (edge_count) by indices of these vertices, from < to, in lexicographic order. An arc has a unit
+   * axis, and its centre is in the plane of the arc. */
+  abut_feature_edge *edges;
+  /* The last `quarters` edges are those of the circles, four for each, right-handed about its axis.
+   * Their ends are never in contact, `to` of the fourth is `from` of the first, and their names
+   * follow those of the other edges. */
+  size_t quarters;
+  uint32_t *edge_names; /* (edge_count) index of each in the body's edges or the stated ones */
+  bool of_surface;      /* They belong to the surface of a body whose contact mesh has no faces, and
+                           names refer to the surface's vertices. */
+  double *vertex_cones; /* (vertex_count, 4) unit axis, half angle [rad]; CONE_EVERY: all normals */
   double *edge_cones;   /* (edge_count, 4) */
 };
 
-/* Makes the features of a body; those of a part of a body (body/cut.h) are the whole's.
+/* Makes the features of a body. For a part of a body (body/cut.h), they are the whole's.
  *
- * Features that are not stated are the mesh's vertices, and of the body's edges those at which two
- * faces meet convexly with more than `sharp` between their normals, and those that have not two
- * faces. Faces are turned first where they enclose a negative volume. This angle is the one rule
- * for edges, also with cones; the narrower one of the reference for cones is not used. A body
- * without faces has all of its vertices and edges.
+ * Without stated features, they are the mesh's vertices and some of the body's edges: those with
+ * two faces that meet convexly at an angle of more than `sharp` between their normals, some between
+ * long facets, and those without exactly two faces. Faces are turned first if they enclose a
+ * negative volume. These criteria also apply with cones; the smaller angle of the reference for
+ * cones is not used. A body without faces has all of its vertices and edges.
  *
- * With cones, vertices at one place are one for cones and for which faces an edge has, and of edges
- * at one place the first stays. Vertices whose half angle is below 1 degree are left out, or, where
- * an edge needs them, are not held. Stated features have the mesh's cones where they lie at its
- * vertices and on its edges, unless cones are given. Without cones every vertex is held and every
- * normal is within each cone.
+ * With cones, coinciding vertices are merged for their cones and for the faces of an edge, and only
+ * the first of coinciding edges is included. Vertices with a half angle below 1 degree are left
+ * out, or are never in contact if an edge needs them. Stated features at the mesh's vertices or on
+ * its edges have the mesh's cones, unless cones are given. Without cones, every vertex may be in
+ * contact and every cone contains all normals.
  *
- * Needs no device. `out` is empty on failure; body_features_free takes it, too. */
+ * Needs no device. `out` is empty on failure, and may be passed to body_features_free. */
 abut_status body_features_make(const body *b, bool with_cones, body_features *out);
 void body_features_free(body_features *f);
 

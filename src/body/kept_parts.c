@@ -98,7 +98,7 @@ abut_status keep_outlines(const abut_body_def *def, body_parts *out)
     *g = def->grids[out->grid_count];
     const abut_status status = keep_levels(g);
     if (status != ABUT_SUCCESS) {
-      ++out->grid_count; /* what it has is freed */
+      ++out->grid_count; /* so that its arrays are freed */
       return status;
     }
   }

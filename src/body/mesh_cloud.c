@@ -1,19 +1,20 @@
-/* A mesh gives an oriented point cloud.
+/* Makes an oriented point cloud of a mesh.
  *
- * Where the mesh is smooth or fine its vertices do, with area-weighted normals. A long face at a
- * sharp edge is another matter: the mixed normals of its corners belong to no face, and it leaves a
- * hole between them. It gives points of its own plane inside instead, as CAD parts need.
- */
+ * Smooth or fine parts of the mesh give their vertices with area-weighted normals. This does not
+ * work for a long face at a sharp edge: the mixed normals of its corners do not fit any face, and
+ * there are no points between them. Such a face, which is common in CAD parts, gives points inside
+ * its own plane instead. */
 #include "base/error.h"
 #include "body/parts.h"
 #include "mesh/surface/polygon.h"
 #include <math.h>
 #include <stdlib.h>
 
-#define SPACINGS 32.0 /* of the cloud along the mesh's diagonal */
+#define SPACINGS 32.0 /* spacings of the cloud along the mesh's diagonal */
 #define SAMPLES_MOST 65536.0
-#define SHARP 0.94 /* cosine between a face's normal and a corner's: beyond 20 degrees */
-#define POINT 7    /* position, normal, width */
+/* cosine between a face's normal and a corner's: sharp beyond 20 degrees */
+#define SHARP 0.94
+#define POINT 7 /* position, normal, width */
 
 typedef struct sampler {
   const abut_body_def *def;
@@ -21,7 +22,7 @@ typedef struct sampler {
   double *points; /* the cloud */
   size_t count;
   double *normals;       /* (vertices, 3) area-weighted */
-  unsigned char *coarse; /* (vertices) touched by a sampled face */
+  unsigned char *coarse; /* (vertices) whether a sampled face has the vertex */
 } sampler;
 
 static const double *vertex(const sampler *s, uint32_t i)
@@ -34,14 +35,14 @@ static double distance(const double *a, const double *b)
   return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
 }
 
-/* Returns how many parts the longest side of a triangle is cut into; 1 where it is short. */
+/* Returns the number of parts for a triangle's longest side; 1 if the side is short. */
 static size_t parts_of(const sampler *s, const double *a, const double *b, const double *c)
 {
   const double longest = fmax(distance(a, b), fmax(distance(b, c), distance(c, a)));
   return longest > s->spacing ? (size_t)ceil(longest / s->spacing) : 1;
 }
 
-/* Whether a face of this unit normal is long and has a corner whose normal is far from its own. */
+/* Whether a face with this unit normal is long and has a corner with a very different normal. */
 static bool is_sampled(const sampler *s, const uint32_t *corner, uint32_t size,
                        const double normal[3])
 {
@@ -57,7 +58,7 @@ static bool is_sampled(const sampler *s, const uint32_t *corner, uint32_t size,
   return sharp && long_side;
 }
 
-/* Finds the unit normal of a face; false where it has no area. */
+/* Finds the unit normal of a face; false if its area is zero. */
 static bool face_normal(const sampler *s, const uint32_t *corner, uint32_t size, double normal[3])
 {
   polygon_area(s->def->vertices, corner, size, normal);
@@ -81,7 +82,7 @@ static void add_sample(sampler *s, const double *const corner[3], size_t u, size
   to[6] = width;
 }
 
-/* Adds the centres of the parts^2 equal triangles that a triangle is cut into. */
+/* Adds the centres of the parts^2 congruent triangles into which a triangle is cut. */
 static void sample_triangle(sampler *s, const double *const corner[3], const double normal[3])
 {
   const size_t parts = parts_of(s, corner[0], corner[1], corner[2]);
@@ -154,7 +155,7 @@ done:
   return status;
 }
 
-/* Adds the vertices that no sampled face touches, with the mean length of their edges as width. */
+/* Adds the vertices of no sampled face. Their width is the mean length of their edges. */
 static abut_status take_vertices(sampler *s, const uint32_t *edges, size_t edge_count)
 {
   double *widths = NULL;
@@ -176,7 +177,7 @@ static abut_status take_vertices(sampler *s, const uint32_t *edges, size_t edge_
   return ABUT_SUCCESS;
 }
 
-/* Counts the samples that the present spacing would give. */
+/* Counts the samples for the present spacing. */
 static double count_samples(const sampler *s)
 {
   double samples = 0.0;
@@ -196,7 +197,8 @@ static double count_samples(const sampler *s)
   return samples;
 }
 
-/* Finds the spacing at which the samples stay within bounds; many thin faces need a wider one. */
+/* Finds a spacing for which the number of samples is within bounds. Many thin faces need a larger
+ * one. */
 static double choose_spacing(sampler *s, double diagonal)
 {
   s->spacing = fmax(diagonal / SPACINGS, 1e-5);

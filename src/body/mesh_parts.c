@@ -2,7 +2,8 @@
 #include "body/parts.h"
 #include <stdlib.h>
 
-#define EDGES_MOST ((size_t)1 << 24) /* kernels rank them as reals */
+/* kernels store edge indices as reals when they rank them */
+#define EDGES_MOST ((size_t)1 << 24)
 
 uint64_t edge_code(uint64_t a, uint64_t b)
 {

@@ -5,8 +5,7 @@
 #include "geometry/layout.h"
 #include <stdlib.h>
 
-/* These are a definition's primitives in the order in which they are packed: added ones before
- * subtracted ones, family by family. */
+/* A definition's primitives in packing order: added before subtracted ones, family by family. */
 typedef struct sorted {
   const void **ones;
   size_t counts[OPERATIONS][FAMILY_COUNT];
@@ -36,7 +35,7 @@ static abut_status sort(const abut_body_def *def, sorted *s)
   return ABUT_SUCCESS;
 }
 
-/* Counts the integers and reals that they take. */
+/* Counts the integers and reals for packing. */
 static abut_status measure(const sorted *s, size_t *head_count, size_t *shape_count)
 {
   const void *const *ones = s->ones;

@@ -7,14 +7,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Frees a buffer and forgets it. */
+/* Frees a buffer and clears the pointer. */
 static void take_off(buffer **b)
 {
   buffer_destroy(*b);
   *b = NULL;
 }
 
-/* Frees what has been brought there. */
+/* Frees everything that was uploaded. */
 static void take_away(resident_body *r)
 {
   buffer **const all[] = {&r->vertex_planes, &r->sorted_planes, &r->order,       &r->rank,
@@ -43,7 +43,7 @@ void resident_body_free(resident_body *r)
   }
 }
 
-/* Uploads vertices in an order (NULL: the mesh's) as planes; padding repeats the last one. */
+/* Uploads vertices as planes in an order (NULL: the mesh's). Padding repeats the last one. */
 static abut_status upload_vertices(const body *b, const resident_body *r, const uint32_t *order,
                                    buffer **out)
 {
@@ -62,7 +62,7 @@ static abut_status upload_vertices(const body *b, const resident_body *r, const 
   return status;
 }
 
-/* Finds the sphere around a run of sorted vertices; its centre is that of their box. */
+/* Finds a sphere around a run of sorted vertices, centred at the middle of their box. */
 static void ball_around(const body *b, const uint32_t *order, size_t first, size_t end,
                         double ball[VERTEX_BALL_PLANES])
 {
@@ -80,7 +80,7 @@ static void ball_around(const body *b, const uint32_t *order, size_t first, size
     radius = fmax(radius, hypot(hypot(v[0] - ball[0], v[1] - ball[1]), v[2] - ball[2]));
   }
   const double size = fabs(ball[0]) + fabs(ball[1]) + fabs(ball[2]);
-  ball[3] = radius + 1e-6 * (radius + size); /* more than either precision rounds */
+  ball[3] = radius + 1e-6 * (radius + size); /* more than the rounding error in either precision */
 }
 
 static abut_status upload_balls(const body *b, resident_body *r, const uint32_t *order)
@@ -110,9 +110,9 @@ static double edge_length(const body *b, size_t edge)
   return hypot(hypot(to[0] - from[0], to[1] - from[1]), to[2] - from[2]);
 }
 
-/* Uploads the longest edge at each sorted vertex, and finds that of all, and their mean. rank:
- * places among the sorted. Rounded up by more than either precision rounds; padding repeats the
- * last vertex. */
+/* Uploads the longest edge at each sorted vertex, and finds the overall longest and mean length.
+ * rank: indices in the sorted order. Lengths are rounded up by more than the rounding error of
+ * either precision. Padding repeats the last vertex. */
 static abut_status upload_lengths(const body *b, resident_body *r, const uint32_t *rank)
 {
   const size_t count = b->info.vertices;
@@ -160,7 +160,7 @@ static abut_status upload_edge_ends(const body *b, resident_body *r)
   return status;
 }
 
-/* Uploads edges as two planes of `edge_padded`. edges: by places among the sorted vertices. */
+/* Uploads edges as two planes of `edge_padded`. edges: by indices in the sorted order. */
 static abut_status upload_edge_index(const body *b, resident_body *r, const uint32_t *edges)
 {
   const size_t count = b->info.edges, padding = r->edge_padded;
@@ -197,7 +197,7 @@ static abut_status upload_names(const body *b, resident_body *r, const uint32_t 
   return status;
 }
 
-/* Uploads the sorted order, its inverse, and the edges by places among the sorted vertices. */
+/* Uploads the sorted order, its inverse, and the edges by indices in the sorted order. */
 static abut_status upload_order(const body *b, resident_body *r, uint32_t *order, uint32_t *rank,
                                 uint32_t *edges)
 {
@@ -213,8 +213,8 @@ static abut_status upload_order(const body *b, resident_body *r, uint32_t *order
   return upload_edge_index(b, r, edges);
 }
 
-/* Uploads the edges at each sorted vertex, by counting; an edge of one vertex is there twice.
- * edges: by places among the sorted vertices. */
+/* Uploads the edges at each sorted vertex, by a counting sort. An edge with two equal ends is
+ * listed twice. edges: by indices in the sorted order. */
 static abut_status upload_incidence(const body *b, resident_body *r, const uint32_t *edges)
 {
   const size_t vertices = b->info.vertices, ends = 2 * b->info.edges;
@@ -229,7 +229,7 @@ static abut_status upload_incidence(const body *b, resident_body *r, const uint3
   for (size_t i = 2; i < vertices + 2; ++i) {
     starts[i] += starts[i - 1];
   }
-  for (size_t i = 0; i < ends; ++i) { /* starts[v + 1] moves on to where v's edges end */
+  for (size_t i = 0; i < ends; ++i) { /* starts[v + 1] moves to the end of v's edges */
     at[starts[edges[i] + 1]++] = (uint32_t)(i / 2);
   }
   TRY_DONE(buffer_upload(r->device, (vertices + 1) * sizeof(uint32_t), starts, &r->edge_starts));
@@ -240,7 +240,7 @@ done:
   return status;
 }
 
-/* Sorts the vertices that may be in contact, and behind them the others. */
+/* Sorts the vertices that may be in contact, followed by the others. */
 static void sort_vertices(const body *b, uint32_t lanes, uint32_t *order)
 {
   sort_in_space(b->vertices, b->held, lanes, order);
@@ -277,7 +277,7 @@ done:
   return status;
 }
 
-/* The primitives of a part are there with the whole, which context_on_each has brought before. */
+/* A part's primitives are uploaded with the whole, which context_on_each has handled before. */
 static abut_status upload_field(const body *b, size_t place, resident_body *r)
 {
   if (b->whole) {
@@ -305,7 +305,7 @@ static void measure(const body *b, resident_body *r)
   }
 }
 
-/* Gives what the body has on a member, its sizes at least. */
+/* Returns the body's record on a member, with at least its sizes. */
 static abut_status sized_on(body *b, size_t place, resident_body **out)
 {
   if (!b->on[place]) {

@@ -20,7 +20,7 @@ static int longest_side(const double *vertices, const uint32_t *order, size_t co
   return longest;
 }
 
-/* Compares by a total order, so that the result is the same everywhere: coordinate, then index. */
+/* Compares by a total order, so that the result is always the same: coordinate, then index. */
 static int before(const double *vertices, int side, uint32_t a, uint32_t b)
 {
   const double x = vertices[3 * (size_t)a + (size_t)side];
@@ -28,8 +28,7 @@ static int before(const double *vertices, int side, uint32_t a, uint32_t b)
   return x < y || (x == y && a < b);
 }
 
-/* Partially sorts so that the first `middle` elements come before the others (Hoare's
- * selection). */
+/* Partially sorts: the first `middle` elements precede the others (Hoare's selection). */
 static void split(const double *vertices, int side, uint32_t *order, size_t count, size_t middle)
 {
   size_t low = 0, high = count - 1;
@@ -65,7 +64,7 @@ static void split(const double *vertices, int side, uint32_t *order, size_t coun
 
 static void sort_part(const double *vertices, uint32_t *order, size_t count, size_t block)
 {
-  while (count > block) { /* recursion on the first half, which is at most half as large */
+  while (count > block) { /* recursion only for the first part, which is at most half as large */
     const size_t blocks = (count + block - 1) / block;
     const size_t middle = blocks / 2 * block;
     split(vertices, longest_side(vertices, order, count), order, count, middle);

@@ -1,12 +1,12 @@
-/* The thickness of a body is twice the greatest depth inside, by its field.
+/* Computes the thickness of a body, which is twice the greatest depth inside, by its field.
  *
- * Rays go inwards from places of the surface, against the field's normal. The middle of each one's
- * way through the body is moved to the middle across that way too. Its depth is the way from there
- * to the nearest place where a ray leaves the body, and the deepest of these middles counts. The
- * field's own distance there would not do: a superquadric's is that along the ray from its centre,
- * in a long thin one half its length; a grid's is rounded off where the nearest face changes; a
- * union's is that of one primitive. The field is asked for by the kernels as the host has them, at
- * a bounded number of points: a device would take longer to be told. */
+ * Rays go inwards from points of the surface, against the field's normal. The middle of each ray's
+ * interval in the body is also centred in the perpendicular directions. Its depth is the distance
+ * to the nearest point where a ray leaves the body. The largest depth is used. The field's own
+ * distance is unsuitable: for a superquadric, it is measured along the ray from the centre, which
+ * is half the length of a long thin one. For a grid, it is rounded off where the nearest face
+ * changes. For a union, it is that of one primitive. The host runs the kernels at a bounded number
+ * of points, because transfers to a device would take longer. */
 #include "body/body.h"
 #include "engine/device/host_path.h"
 #include "geometry/layout.h"
@@ -14,43 +14,43 @@
 #include <math.h>
 #include <string.h>
 
-typedef double real; /* of the list's struct, which is not used here */
+typedef double real; /* for the list's struct; unused here */
 #include "geometry/coefficients.h"
 
 #define COEFFICIENT_COUNTED(name, value) +1
 #define COEFFICIENT_COUNT (0 COEFFICIENTS(COEFFICIENT_COUNTED))
 
-#define WORK 250000.0 /* terms of fields that may be added up, about */
+#define WORK 250000.0 /* approximate limit on the terms of all evaluated fields */
 #define FIRST_MOST 32 /* rays inwards */
 #define FIRST_LEAST 8
-#define BEST_MOST 4   /* middles that are looked at from all sides */
-#define BEST_COST 5   /* one of them, in first rays */
-#define RAY_POINTS 48 /* at which a first ray asks for the field, about */
-#define ENTRIES 16    /* steps to come inside, each twice as long as the one before */
-#define ENTRY 1e-4    /* the first, as a share of the box's diagonal */
+#define BEST_MOST 4   /* middles that are examined in all directions */
+#define BEST_COST 5   /* cost of one of them, in first rays */
+#define RAY_POINTS 48 /* approximate field evaluations per first ray */
+#define ENTRIES 16    /* doubling steps to get inside */
+#define ENTRY 1e-4    /* the first step, as a share of the box's diagonal */
 #define STEPS 64      /* along a ray, until it is outside */
 #define STEP_LEAST 1e-3
 #define CROSSING_STEPS 40
-#define ROUNDING 1e-5 /* of a way */
+#define ROUNDING 1e-5 /* relative to the distance */
 #define CENTRINGS 1
-#define DESCENTS 3       /* to the nearest place of the surface, by its normal */
-#define UNION_SHARE 1e-5 /* of the diagonal: nothing is blended */
+#define DESCENTS 3       /* steps along the normal to the nearest point of the surface */
+#define UNION_SHARE 1e-5 /* of the diagonal: practically no blending */
 
-/* A probe asks the field of one body. */
+/* A probe evaluates the field of one body. */
 typedef struct probe {
   const body *of;
-  double far; /* no ray goes farther [m] */
+  double far; /* longest ray [m] */
   union {
     float f32[COEFFICIENT_COUNT];
     double f64[COEFFICIENT_COUNT];
   } coefficients;
 } probe;
 
-/* A middle is a place inside, with what is known of its depth. */
+/* A point inside and a bound on its depth. */
 typedef struct middle {
   double at[3];
-  double frame[3][3]; /* first the ray that found it */
-  double depth;       /* not more than this [m] */
+  double frame[3][3]; /* first axis: the ray that found it */
+  double depth;       /* upper bound [m] */
 } middle;
 
 static void set_coefficients(probe *p)
@@ -70,7 +70,7 @@ static void set_coefficients(probe *p)
   }
 }
 
-/* Returns how deep a point is, and gives the outward normal there, unless that is NULL. */
+/* Returns the depth of a point. Gives the outward normal unless it is NULL. */
 static double depth_at(probe *p, const double x[3], double normal[3])
 {
   const kernel_id kernel = normal ? KERNEL_QUERY_FIELD : KERNEL_QUERY_DISTANCE;
@@ -112,9 +112,9 @@ static double depth_along(probe *p, const double from[3], const double along[3],
   return depth_at(p, x, NULL);
 }
 
-/* Finds where a ray is on the surface, between a way inside and one outside, by false position; the
- * kept end's weight is halved (Illinois), and where that does not halve the bracket, the middle
- * does. */
+/* Finds the intersection of a ray with the surface between distances inside and outside, by false
+ * position. The weight of a retained end is halved (Illinois). If this does not halve the bracket,
+ * bisection does. */
 static double crossing(probe *p, const double from[3], const double along[3], double in,
                        double in_depth, double out, double out_depth)
 {
@@ -141,9 +141,9 @@ static double crossing(probe *p, const double from[3], const double along[3], do
   return 0.5 * (in + out);
 }
 
-/* Returns how far a ray goes from a place inside, of a depth, until it leaves the body, but not
- * farther than `most`. A ray that grazes a face may need too many steps: then it returns how far
- * the ray is known to stay inside. */
+/* Returns the distance along a ray from an inside point until it leaves the body, at most `most`.
+ * If a ray grazes a face, the steps may not suffice; then returns the distance for which the ray is
+ * known to be inside. */
 static double way_out(probe *p, const double from[3], double depth, const double along[3],
                       double most)
 {
@@ -160,7 +160,7 @@ static double way_out(probe *p, const double from[3], double depth, const double
   return in;
 }
 
-/* Moves a place to the middle of the body along a line; returns half the line's length in it. */
+/* Moves a point to the middle of the body along a line. Returns half the line's length inside. */
 static double centre(probe *p, double x[3], double *depth, const double along[3])
 {
   const double back[3] = {-along[0], -along[1], -along[2]};
@@ -176,7 +176,7 @@ static double centre(probe *p, double x[3], double *depth, const double along[3]
   return 0.5 * (before + behind);
 }
 
-/* Finds two directions across a third, all of length 1. */
+/* Finds two unit directions perpendicular to a third. */
 static void across(const double n[3], double u[3], double v[3])
 {
   const size_t least = fabs(n[0]) <= fabs(n[1]) ? (fabs(n[0]) <= fabs(n[2]) ? 0 : 2)
@@ -191,7 +191,7 @@ static void across(const double n[3], double u[3], double v[3])
   }
 }
 
-/* Goes from a place near the surface inwards to the middle; false where there is no inside. */
+/* Moves from a point near the surface to the middle of the body; false if there is no inside. */
 static bool find_middle(probe *p, const double from[3], middle *m)
 {
   double normal[3], way = ENTRY * p->far, depth = depth_at(p, from, normal);
@@ -217,7 +217,8 @@ static bool find_middle(probe *p, const double from[3], middle *m)
   return true;
 }
 
-/* Finds the ray that leaves soonest, among the axes of a frame and the diagonals between them. */
+/* Finds the ray with the shortest way out, among the axes of a frame and the diagonals between
+ * them. */
 static double nearest_way_out(probe *p, const double x[3], double depth, const double frame[3][3],
                               double most, double best[3])
 {
@@ -237,7 +238,7 @@ static double nearest_way_out(probe *p, const double x[3], double depth, const d
   return most;
 }
 
-/* Returns the depth of a middle, from all sides, and where it has moved to. */
+/* Returns the depth of a middle in all directions, and gives its improved position. */
 static double deepest_near(probe *p, const middle *m, double x[3])
 {
   double best[3], end[3], normal[3];
@@ -261,7 +262,7 @@ static double deepest_near(probe *p, const middle *m, double x[3])
   return most;
 }
 
-/* Keeps the deepest, in order; of equal ones the first. */
+/* Keeps the deepest middles in order; the first of equal ones is preferred. */
 static void keep(middle *best, size_t *count, size_t most, const middle *m)
 {
   size_t at = *count < most ? (*count)++ : most;
@@ -275,7 +276,7 @@ static void keep(middle *best, size_t *count, size_t most, const middle *m)
   best[at] = *m;
 }
 
-/* Gives the middle of an edge, or a vertex of a body without edges. */
+/* Gives the middle of an edge, or a vertex if the body has no edges. */
 static void surface_place(const body *b, size_t i, double x[3])
 {
   for (size_t k = 0; k < 3; ++k) {

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RIGHT 1.5707963267948966 /* half angles from it on are of no corner [rad] */
+#define RIGHT 1.5707963267948966 /* larger half angles do not belong to a corner [rad] */
 
-/* What is round has no corner that could lie on a rim. */
+/* Rounded features have no corner that could be on a rim. */
 double feature_inset(const double cone[4], double radius, double inset)
 {
   return radius > 0.0 || cone[3] >= RIGHT ? 0.0 : inset;
 }
 
-/* The edges of features are sharp or round ones, and few; a body without any vertex has one that is
- * not in contact, since kernels know no body without. */
+/* Feature edges are sharp or rounded, and few. A body without vertices gets one that is never in
+ * contact, because kernels need one. */
 static abut_status fill(body *b, const body_features *f, double inset)
 {
   const size_t vertices = f->vertex_count ? f->vertex_count : 1;
@@ -108,8 +108,8 @@ void body_touching_free(body *part)
 
 /* ---- on a device ---- */
 
-/* Writes the numbers of a cone. The sine of an angle of pi is 0, which a rounded pi would not
- * give. */
+/* Writes the numbers of a cone. For an angle of pi the sine is set to exactly 0, which a rounded pi
+ * would not give. */
 static void cone_of(const double cone[4], double radius, double inset, double out[CONE_PLANES])
 {
   const bool every = cone[3] >= CONE_EVERY;
@@ -120,7 +120,7 @@ static void cone_of(const double cone[4], double radius, double inset, double ou
   out[CONE_INSET] = feature_inset(cone, radius, inset);
 }
 
-/* Writes the i-th of `padding` cones in planes. */
+/* Writes cone i of `padding` cones as planes. */
 static void set_cone(reals *to, size_t first, size_t padding, size_t i, const double cone[4],
                      double radius, double inset)
 {
@@ -171,8 +171,8 @@ static abut_status upload_radii(const body *b, const uint32_t *order, resident_b
   return status;
 }
 
-/* Writes the numbers of an edge. An arc turns about its axis, right-handed, from its first end. A
- * `quarter` is that of a whole circle. */
+/* Writes the numbers of an edge. An arc turns right-handed about its axis from its first end. A
+ * `quarter` belongs to a whole circle. */
 static void rail_of(const double from[3], const double to[3], const abut_feature_edge *e,
                     bool quarter, double out[EDGE_PLANES])
 {
@@ -207,7 +207,7 @@ static abut_status upload_rails(const body *b, resident_body *r)
   reals rails;
   TRY(reals_create(&rails, EDGE_PLANES * padding, device_real_bytes(r->device)));
   for (size_t i = 0; count && i < padding; ++i) {
-    const size_t at = i < count ? i : count - 1; /* lanes beyond the last edge repeat it */
+    const size_t at = i < count ? i : count - 1; /* padding repeats the last edge */
     const abut_feature_edge *e = &f->edges[at];
     const bool quarter = at + f->quarters >= count;
     double numbers[EDGE_PLANES], cone[CONE_PLANES];

@@ -1,12 +1,13 @@
-/* Cubics between two of a B-spline's knots by Bernstein coefficients, whose weights are not
- * negative and have the sum 1: a cubic lies between the least and the largest of them. */
+/* Bernstein coefficients of cubics between two knots of a B-spline. Their basis functions are
+ * nonnegative and sum to 1, so a cubic is between its least and largest coefficient. */
 #ifndef ABUT_FAMILY_BERNSTEIN_H
 #define ABUT_FAMILY_BERNSTEIN_H
 
 #include <stddef.h>
 
-/* Bernstein coefficients of a cubic in [0, 1], or of its derivative raised to a cubic, from four of
- * B-splines, a stride apart. out: likewise; it may not be c. */
+/* Computes the Bernstein coefficients on [0, 1] from four B-spline coefficients, a stride apart: of
+ * the cubic, or of its derivative with the degree raised to 3. out: with the same stride; must
+ * differ from c. */
 static inline void bernstein(const double *c, size_t stride, double *out)
 {
   const double p = c[0], q = c[stride], r = c[2 * stride], s = c[3 * stride];

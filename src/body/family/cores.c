@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-#define SOFT 0.01 /* of the radius: what keeps roots off 0 */
+#define SOFT 0.01 /* of the radius: keeps roots away from 0 */
 
 /* ---- definitions and files ---- */
 
@@ -56,7 +56,7 @@ static abut_status check(const void *one, size_t i)
   return ABUT_SUCCESS;
 }
 
-/* Reads the box or the disc, of which there must be one. */
+/* Reads the box or the disc; exactly one is required. */
 static abut_status read_lengths(const json_file *f, const json_at *at, abut_core *c)
 {
   json_at box_at, disc_at;
@@ -111,8 +111,8 @@ static size_t room(const void *const *ones, size_t count)
   return count * CORE_STRIDE;
 }
 
-/* A distance rounds by its place in the core's frame, which is not above the lengths and the
- * distance. */
+/* Rounding error of a distance, from coordinates in the core's frame. They are at most the lengths
+ * plus the distance. */
 static double rounding_of(const abut_core *c, double epsilon)
 {
   double size = c->radius;
@@ -157,7 +157,7 @@ static abut_status pack(packer *p, const void *const *ones, size_t count)
 
 /* ---- boxes ---- */
 
-/* How far the core without its radius reaches along an axis of the body. */
+/* Extent of the core without its radius along an axis of the body. */
 static double core_reach(const packed *p, size_t at, size_t axis)
 {
   double m[3], half[3];
@@ -182,9 +182,9 @@ static void widen(const packed *p, size_t at, double more, box *b)
   box_cover(b, high);
 }
 
-/* Where the distance d from the core without its radius is above that radius, phi is not below d
- * less CORE_OFFSET (cl/geometry/cores.inl): so it is above a reach of 0 or more from CORE_OFFSET +
- * reach on. */
+/* With d the distance from the core without its radius, phi is at least d - CORE_OFFSET if d
+ * exceeds the radius (cl/geometry/cores.inl). So phi exceeds a reach of 0 or more from d =
+ * CORE_OFFSET + reach on. */
 static void cover(const packed *p, box *b)
 {
   for (size_t i = 0; i < p->count; ++i) {
@@ -192,7 +192,7 @@ static void cover(const packed *p, box *b)
   }
 }
 
-/* Beyond the core's own lengths a distance rounds by itself, as others do. */
+/* Far from the core, the rounding error grows with the distance, as for other primitives. */
 static void enclose(const packed *p, double reach, box *b)
 {
   for (size_t i = 0; i < p->count; ++i) {

@@ -12,7 +12,8 @@ FAMILIES(DECLARE_FAMILY)
 const family *const families[FAMILY_COUNT] = {FAMILIES(LIST_FAMILY)};
 #undef LIST_FAMILY
 
-/* Arrays' pointers differ in type by family: they are copied, not read, as const void *. */
+/* The pointer types of arrays differ by family, so they are copied instead of being read as const
+ * void *. */
 static const char *array_of(const family *f, const abut_body_def *def)
 {
   const void *array;

@@ -5,10 +5,10 @@
 
 #define SIDE ABUT_GRID_BLOCK
 #define NODES (SIDE * SIDE * SIDE)
-#define RIM 4        /* layers of nodes whose weights are not 0 in the rim's cells */
-#define ROUNDINGS 64 /* of a sum of 64 terms, and of what is made of it */
+#define RIM 4        /* layers of nodes with nonzero weight in the rim's cells */
+#define ROUNDINGS 64 /* of a sum of 64 terms and its subsequent operations */
 #define SLOPE_LEAST 1.1
-#define BRICK 2 /* cells a side, of which one bound is made first */
+#define BRICK 2 /* cells per side of a brick, for which one common bound is computed first */
 
 static double at(const abut_grid *g, size_t i, size_t j, size_t k)
 {
@@ -28,8 +28,8 @@ static double largest(const abut_grid *g)
 
 typedef void along_row(const double *c, size_t stride, double *out);
 
-/* All rows of 4 x 4 x 4 numbers along an axis, whose stride is 16, 4 or 1. It is inlined, so that
- * loops have no calls: these cells are most of what a body of a kept field takes to load. */
+/* Processes all rows of 4 x 4 x 4 numbers along an axis with stride 16, 4 or 1. Inlined, so that
+ * loops have no calls: these cells dominate the loading time of a stored field. */
 static inline __attribute__((always_inline)) void along(along_row *f, size_t stride,
                                                         const double *from, double *to)
 {
@@ -86,13 +86,13 @@ double grid_cell_least(const double c[64])
 
 /* ---- the slope in all cells ---- */
 
-/* Cells from a first one up to an end. */
+/* Cells from the first (inclusive) to the end (exclusive). */
 typedef struct cells {
   size_t low[3], end[3];
 } cells;
 
-/* The same for all gradients in a brick of cells, from the largest difference along each axis: more
- * than it is, at a small share of the cost. 0 where distances are below -correction. */
+/* A coarser and cheaper bound for a brick of cells, from the largest difference along each axis. 0
+ * where distances are below -correction. */
 static double brick_slope2(const abut_grid *g, const cells *b, double correction)
 {
   const size_t x = g->size[1] * g->size[2], y = g->size[2];
@@ -115,7 +115,7 @@ static double brick_slope2(const abut_grid *g, const cells *b, double correction
                                     : 0.0;
 }
 
-/* Returns the largest, at least `most`. */
+/* Returns the largest bound, at least `most`. */
 static double cells_slope2(const abut_grid *g, const cells *b, double correction, double most)
 {
   double c[64];
@@ -134,8 +134,9 @@ static double cells_slope2(const abut_grid *g, const cells *b, double correction
   return most;
 }
 
-/* In cells where corrected distances may be above 0: those through which ways from outside to the
- * surface lead. A true distance's is 1, and nothing is looked for that is not above SLOPE_LEAST. */
+/* The largest slope in cells where corrected distances may be above 0. Paths from outside to the
+ * surface pass through these. The slope of a true distance is 1; only slopes above SLOPE_LEAST are
+ * searched. */
 static double coarse_slope(const abut_grid *g, double correction)
 {
   const double least = SLOPE_LEAST * g->spacing;
@@ -159,7 +160,7 @@ static double coarse_slope(const abut_grid *g, double correction)
 
 /* ---- corrections ---- */
 
-/* Whether a node's weight is not 0 in the rim: it belongs to coordinates from m - 2 to m + 2. */
+/* Whether a node's weight is nonzero in the rim. Node m affects coordinates from m - 2 to m + 2. */
 static int in_rim(const abut_grid *g, size_t level, const int32_t *block, size_t node)
 {
   const double scale = (double)((size_t)1 << level);
@@ -173,17 +174,17 @@ static int in_rim(const abut_grid *g, size_t level, const int32_t *block, size_t
   return 0;
 }
 
-/* Whether any node of a block is. */
+/* Whether any node of a block has nonzero weight in the rim. */
 static int block_in_rim(const abut_grid *g, size_t level, const int32_t *block)
 {
   return in_rim(g, level, block, 0) || in_rim(g, level, block, NODES - 1);
 }
 
 typedef struct extent {
-  double least, most, size; /* at most 0, at least 0, the largest of both */
+  double least, most, size; /* at most 0; at least 0; the largest absolute value */
 } extent;
 
-/* Of a level's coefficients, or of those whose weights are not 0 in the rim. */
+/* Extent of a level's coefficients, or of those with nonzero weight in the rim. */
 static extent level_extent(const abut_grid *g, size_t level, int rim)
 {
   const abut_grid_level *l = &g->levels[level - 1];
@@ -205,7 +206,7 @@ static extent level_extent(const abut_grid *g, size_t level, int rim)
   return e;
 }
 
-/* Of a level, whose neighbouring coefficients differ by no more than the extent. */
+/* Slope bound of a level, whose neighbouring coefficients differ by at most the extent. */
 static double level_slope(const abut_grid *g, size_t level, extent e)
 {
   return sqrt(3.0) * (e.most - e.least) * (double)((size_t)1 << level) / g->spacing;
@@ -252,7 +253,7 @@ double grid_rim_least(const abut_grid *g)
   return rim_extent(g).least + rim_corrections(g).least;
 }
 
-/* The least outward difference of the outer layers of one axis. */
+/* The least outward difference of the outer layers along one axis. */
 static double outward_along(const abut_grid *g, size_t axis)
 {
   const size_t n = g->size[axis], u = (axis + 1) % 3, v = (axis + 2) % 3;
@@ -275,7 +276,7 @@ static double outward_along(const abut_grid *g, size_t axis)
   return least / g->spacing;
 }
 
-/* g . d where d points outwards along the axes is at least this times |d|. */
+/* A number m such that g . d >= m |d| for every d that points outwards along the axes. */
 static double outward(const abut_grid *g, double rounding, double steepest)
 {
   double least = fmin(outward_along(g, 0), fmin(outward_along(g, 1), outward_along(g, 2)));

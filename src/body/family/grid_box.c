@@ -1,15 +1,14 @@
-/* Where a grid's distance may be `reach` or less (cl/geometry/grid.inl).
+/* The region where a grid's distance may be at most `reach` (cl/geometry/grid.inl).
  *
- * Where no coordinate is clipped the distance is the spline, which in each cell is bounded by its
- * Bernstein coefficients, less what corrections may take (GRID_CORRECTION, which has rounding in
- * it). Elsewhere, with phi_c the spline at the clipped point, d how far clipping moved the point,
- * and m GRID_OUTWARD,
- *   phi^2 >= phi_c^2 + 2 m phi_c d + d^2 and phi >= phi_c / 2.
- * So phi <= reach asks for phi_c <= 2 reach or, with m >= 0, phi_c <= reach: clipped points lie in
- * cells that are not above that, too. Along an axis a coordinate u of 2 or more is not clipped at
- * its lower end, nor is one that is clipped to 2 or more; one below 1 is moved by 1 - u or more.
- * Hence the box of the cells that are not above their limit, and, where this has cells at an end of
- * the grid, what lies beyond their clipped points by no more than d may be. */
+ * Without clipping, the distance is the spline. In each cell it is bounded by its Bernstein
+ * coefficients, minus the largest corrections (GRID_CORRECTION, which includes rounding). With
+ * clipping, let phi_c be the spline at the clipped point, d the distance by which clipping moved
+ * the point, and m GRID_OUTWARD. Then phi^2 >= phi_c^2 + 2 m phi_c d + d^2 and phi >= phi_c / 2. So
+ * phi <= reach requires phi_c <= 2 reach or, with m >= 0, phi_c <= reach: clipped points are in
+ * cells below that limit, too. Along an axis, coordinates u >= 2 are not clipped at the lower end,
+ * nor are those clipped to 2 or more. Coordinates below 1 are moved by at least 1 - u. The result
+ * is the box of the cells below their limit. If it contains cells at an end of the grid, it is
+ * extended beyond their clipped points by the largest possible d. */
 #include "body/family/grid_box.h"
 
 #include "body/family/grid_bounds.h"
@@ -19,16 +18,16 @@
 #include <math.h>
 #include <string.h>
 
-#define RIM 1 /* layers of cells at an end, in which clipped points lie */
+#define RIM 1 /* layers of cells at an end that contain clipped points */
 
 typedef struct grid_view {
   const packed *of;
   size_t first, size[3];
-  double reach, limit[2]; /* of distances in cells: in the rim's, in others */
+  double reach, limit[2]; /* of distances in the rim's cells and in others */
 } grid_view;
 
-/* Cell i along an axis lies between the coordinates i and i + 1; none but 1 to size - 3 are used.
- * An end is the cell behind the last one. */
+/* Cell i along an axis is between the coordinates i and i + 1; only 1 to size - 3 are used. The end
+ * is exclusive. */
 typedef struct cell_range {
   size_t low[3], end[3];
 } cell_range;
@@ -77,8 +76,8 @@ static bool is_rim(const grid_view *g, const size_t cell[3])
   return false;
 }
 
-/* Finds of a row of cells along z, from `first` on, the least of the 4 x 4 coefficients beside each
- * of its nodes. */
+/* For a row of cells along z that begins at `first`, finds the least of the 4 x 4 coefficients
+ * beside each of its nodes. */
 static void least_across(const grid_view *g, const size_t first[3], size_t nodes, double *least)
 {
   double row[GRID_SIDE_MOST];
@@ -91,7 +90,7 @@ static void least_across(const grid_view *g, const size_t first[3], size_t nodes
   }
 }
 
-/* Whether a cell may be near that has a coefficient that is not above the limit. */
+/* Whether a cell with a coefficient at or below the limit may be near. */
 static bool is_near(const grid_view *g, const size_t cell[3], double limit)
 {
   double c[64];
@@ -101,7 +100,7 @@ static bool is_near(const grid_view *g, const size_t cell[3], double limit)
   return grid_cell_least(c) <= limit;
 }
 
-/* Whether any of `count` cells along z, from `first` on, may be near: a spline is a mean of its
+/* Whether any of `count` cells along z from `first` may be near. The spline is a mean of its
  * coefficients. */
 static bool row_near(const grid_view *g, const size_t first[3], size_t count)
 {
@@ -119,7 +118,7 @@ static bool row_near(const grid_view *g, const size_t first[3], size_t count)
   return false;
 }
 
-/* Whether a coefficient of a run of nodes is not above the limit. */
+/* Whether a run of nodes has a coefficient at or below the limit. */
 static bool any_below(const grid_view *g, const cell_range *nodes, double limit)
 {
   const size_t count = nodes->end[2] - nodes->low[2];
@@ -139,7 +138,7 @@ static bool any_below(const grid_view *g, const cell_range *nodes, double limit)
   return false;
 }
 
-/* Takes layers off, from all six sides, of which `any` has nothing. */
+/* Removes layers for which `any` is false, from all six sides. */
 static void shrink(const grid_view *g, bool (*any)(const grid_view *, const cell_range *, double),
                    double limit, cell_range *r)
 {
@@ -161,8 +160,8 @@ static void shrink(const grid_view *g, bool (*any)(const grid_view *, const cell
   }
 }
 
-/* The cells that have a coefficient that is not above the limit among their 4 x 4 x 4: a spline is
- * a mean of its coefficients. */
+/* The cells that have a coefficient at or below the limit among their 4 x 4 x 4. The spline is a
+ * mean of its coefficients. */
 static cell_range cells_of_nodes(const grid_view *g)
 {
   cell_range r = {{0, 0, 0}, {g->size[0], g->size[1], g->size[2]}};
@@ -180,7 +179,7 @@ static cell_range cells_of_nodes(const grid_view *g)
 
 static bool any_near(const grid_view *g, const cell_range *r, double limit)
 {
-  (void)limit; /* each cell has its own */
+  (void)limit; /* each cell has its own limit */
   size_t cell[3] = {0, 0, r->low[2]};
   for (cell[0] = r->low[0]; cell[0] < r->end[0]; ++cell[0]) {
     for (cell[1] = r->low[1]; cell[1] < r->end[1]; ++cell[1]) {
@@ -194,9 +193,10 @@ static bool any_near(const grid_view *g, const cell_range *r, double limit)
 
 /* ---- beyond the cells ---- */
 
-/* How far clipping may move a point whose distance is within reach. With m >= 0 and p = rim's least
- * this is the root of p^2 + 2 m p d + d^2 = reach^2. With k = -m > 0 it follows from d - k p <=
- * sqrt(reach^2 - (1 - k^2) p^2), whose worst p is the largest that there may be. */
+/* An upper bound on the distance by which clipping may move a point whose distance is within reach.
+ * With m >= 0 and p the rim's least distance, it is the root of p^2 + 2 m p d + d^2 = reach^2. With
+ * k = -m > 0, it follows from d - k p <= sqrt(reach^2 - (1 - k^2) p^2), where the largest possible
+ * p is the worst case. */
 static double most_moved(const grid_view *g)
 {
   const double m = record(g, GRID_OUTWARD), least = record(g, GRID_RIM_LEAST);
@@ -208,8 +208,8 @@ static double most_moved(const grid_view *g)
   return most * -m + sqrt(g->reach * g->reach + fmax(m * m - 1.0, 0.0) * most * most);
 }
 
-/* Along each axis devices find a coordinate by its difference from the grid's origin alone: they
- * are off by parts of what that is made of. */
+/* Devices compute a coordinate from its difference to the grid's origin along each axis, so the
+ * rounding error is a share of these terms. */
 static double place(const grid_view *g, size_t axis, double coordinate, double beyond, double sign)
 {
   const double origin = record(g, axis), along = record(g, GRID_SPACING) * coordinate;

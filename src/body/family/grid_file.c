@@ -44,7 +44,7 @@ static abut_status check_reals(npy_where where, const abut_array *a, uint32_t di
            : npy_fail(where, "%u dimensions, not %u", a->dimensions, dimensions);
 }
 
-/* Numbers within +-most, in double. */
+/* Copies numbers within +-most to double. */
 static abut_status copy_reals(npy_where where, const abut_array *a, size_t count, double most,
                               double *out)
 {
@@ -162,7 +162,7 @@ static abut_status read_level(const grid_reader *r, size_t level, abut_grid_leve
   return status;
 }
 
-/* The level of an array by its name; 0 for another's. */
+/* Returns the level in the name of an array; 0 for other arrays. */
 static size_t level_of(const char *member)
 {
   static const char *const kinds[] = {"blocks_", "corrections_"};
@@ -176,7 +176,7 @@ static size_t level_of(const char *member)
   return 0;
 }
 
-/* All levels up to the last that any array is of: one that lacks is told by its name. */
+/* Reads all levels up to the last that has an array. Missing arrays are reported by name. */
 static abut_status read_levels(const grid_reader *r, abut_grid *out)
 {
   const zip_int64_t members = zip_get_num_entries(r->archive, 0);

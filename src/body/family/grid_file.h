@@ -1,4 +1,4 @@
-/* Grids of body files, each in an .npz of its own. */
+/* Grids of body files, each in its own .npz file. */
 #ifndef ABUT_FAMILY_GRID_FILE_H
 #define ABUT_FAMILY_GRID_FILE_H
 
@@ -6,11 +6,11 @@
 #include "format/json.h"
 #include <abut/body.h>
 
-/* The archive that a member of a body file names, found from that file's folder. What *out points
- * to is of `memory`. */
+/* Reads the archive named by a member of a body file, relative to that file's folder. Arrays of
+ * *out are allocated from `memory`. */
 abut_status grid_file_read(const json_file *f, const json_at *at, arena *memory, abut_grid *out);
 
-/* The same from its bytes. */
+/* Does the same from the archive's bytes. */
 abut_status grid_file_parse(const char *name, const char *bytes, size_t count, arena *memory,
                             abut_grid *out);
 

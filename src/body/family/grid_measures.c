@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* It changes whenever one grid would get other bounds. */
+/* Increase this whenever the bounds of any grid change. */
 #define BOUNDS_VERSION 1
-/* Those of fewer coefficients are found as fast as they are read. */
+/* For fewer coefficients, computing the bounds is as fast as reading them. */
 #define KEPT_LEAST 16384
 #define BLOCK_NODES ((size_t)ABUT_GRID_BLOCK * ABUT_GRID_BLOCK * ABUT_GRID_BLOCK)
 
 static const cache_kind kind = {"bounds", ".bounds", 256, (uint64_t)64 << 20};
 
-/* The key of all that bounds depend on: where the grid lies is not of it. */
+/* The key covers everything that the bounds depend on; the grid's position is not part of it. */
 static cache_key key_of(const abut_grid *g, double real_epsilon)
 {
   cache_key key = cache_key_begin();
@@ -35,7 +35,7 @@ static cache_key key_of(const abut_grid *g, double real_epsilon)
   return key;
 }
 
-/* An entry is the bounds, the reach, and both arrays. */
+/* An entry has the bounds, the reach, and both arrays. */
 typedef struct stored {
   grid_bounds bounds;
   double reach;

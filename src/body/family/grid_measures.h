@@ -1,5 +1,5 @@
-/* What a grid is packed with beside its coefficients: bounds, which take longer to find than all
- * else of a body that is loaded, so that those of larger grids are kept on disk. */
+/* Bounds that are packed with a grid's coefficients. Computing them takes most of a body's loading
+ * time, so those of large grids are cached on disk. */
 #ifndef ABUT_FAMILY_GRID_MEASURES_H
 #define ABUT_FAMILY_GRID_MEASURES_H
 
@@ -11,7 +11,7 @@ typedef struct grid_measures {
   grid_near near;
 } grid_measures;
 
-/* real_epsilon: as of grid_bounds_of. *out is empty on failure. */
+/* real_epsilon: as for grid_bounds_of. *out is empty on failure. */
 abut_status grid_measure(const abut_grid *g, const grid_tree *t, double real_epsilon,
                          grid_measures *out);
 void grid_measures_free(grid_measures *m);

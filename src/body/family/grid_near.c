@@ -10,7 +10,7 @@
 
 #define SIDE ABUT_GRID_BLOCK
 #define NODES (SIDE * SIDE * SIDE)
-#define AROUND_SHARE 10 /* of the map's longest side */
+#define AROUND_SHARE 10 /* reciprocal share of the map's longest side */
 
 /* ---- corrections ---- */
 
@@ -26,7 +26,7 @@ static void find_own(const abut_grid *g, size_t blocks, double *own)
   }
 }
 
-/* Of all blocks whose coefficients a block's cells read. */
+/* The largest of all blocks whose coefficients a block's cells read. */
 static double reached(const grid_tree *t, const double *own, size_t level, const int32_t *at)
 {
   double most = 0.0;
@@ -38,8 +38,8 @@ static double reached(const grid_tree *t, const double *own, size_t level, const
   return most;
 }
 
-/* The most that corrections of all levels may come to in each block: children lie behind their
- * parents. */
+/* The largest sum of corrections of all levels in each block. Children have higher numbers than
+ * their parents. */
 static void add_levels(const abut_grid *g, const grid_tree *t, const double *own, double *sum)
 {
   size_t number = t->blocks;
@@ -76,13 +76,14 @@ done:
 
 /* ---- slopes ---- */
 
-/* Numbers at a grid's nodes and what lies between two along each axis. */
+/* A lattice of numbers at a grid's nodes, with the strides along each axis. */
 typedef struct lattice {
   const size_t *size;
   size_t stride[3];
 } lattice;
 
-/* Each number becomes the largest of `window` from it on along an axis; near the end of fewer. */
+/* Replaces each number by the maximum of `window` numbers from it on along an axis; near the end,
+ * of fewer. */
 static void spread_on(const lattice *l, size_t axis, size_t window, double *at)
 {
   const size_t count = l->size[0] * l->size[1] * l->size[2], stride = l->stride[axis];
@@ -109,7 +110,7 @@ static void find_differences(const abut_grid *g, const lattice *l, size_t axis, 
   }
 }
 
-/* A cell of the grid and a bound of its gradient's square. */
+/* A cell of the grid and a bound on its squared gradient. */
 typedef struct steep {
   double bound;
   size_t cell[3]; /* its first coefficient */
@@ -121,12 +122,12 @@ static int compare_steep(const void *a, const void *b)
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The cells of one of the map in which distances may be above 0, steepest first by the bound. */
+/* The cells inside a map cell in which distances may be above 0, sorted by falling bound. */
 static size_t find_cells(const abut_grid *g, const size_t place[3], const double *sum,
                          const double *highest, double correction, steep *out)
 {
   size_t low[3], end[3], f[3], count = 0;
-  for (int k = 0; k < 3; ++k) { /* coordinates begin one node behind a cell's first coefficient */
+  for (int k = 0; k < 3; ++k) { /* coordinates begin one node after a cell's first coefficient */
     const size_t first = place[k] * GRID_MAP_CELLS, most = g->size[k] - 3;
     low[k] = first ? first - 1 : 0;
     end[k] = first + GRID_MAP_CELLS - 1 < most ? first + GRID_MAP_CELLS - 1 : most;
@@ -145,9 +146,9 @@ static size_t find_cells(const abut_grid *g, const size_t place[3], const double
   return count;
 }
 
-/* Of each cell of the map the steepest of its cells. The squares of the largest differences, sum,
- * bound a gradient from above, for it is a mean of them; what is looked at more closely is what
- * they leave open. highest: the largest coefficient of each cell. */
+/* The steepest cell inside each map cell. The sum of the squared largest differences bounds a
+ * gradient, which is a mean of differences. Only cells that could exceed the present maximum by
+ * this bound are examined in detail. highest: the largest coefficient of each cell. */
 static void find_steepest(const abut_grid *g, const grid_tree *t, const double *sum,
                           const double *highest, const double *correction, double *out)
 {
@@ -194,9 +195,9 @@ done:
   return status;
 }
 
-/* ---- both, with what is around ---- */
+/* ---- both, including neighbours ---- */
 
-/* Each number becomes the largest of itself and of those around it. */
+/* Replaces each number by the maximum of itself and its neighbours. */
 static abut_status spread_around(const grid_tree *t, double *at)
 {
   const size_t count = t->sides[0] * t->sides[1] * t->sides[2];
@@ -220,8 +221,8 @@ static abut_status spread_around(const grid_tree *t, double *at)
   return ABUT_SUCCESS;
 }
 
-/* How many cells of the map are looked at on each side: spheres around vertices that lie together
- * reach about so far. */
+/* Number of map cells to examine on each side. Spheres around neighbouring vertices extend about
+ * this far. */
 static size_t cells_around(const grid_tree *t)
 {
   const size_t most = t->sides[0] > t->sides[1] ? t->sides[0] : t->sides[1];

@@ -42,7 +42,7 @@ static void bends(double t, double curve[4])
   curve[3] = t;
 }
 
-/* A level's cell: where its coefficients begin, and their strides along x and y. */
+/* A level's cell: the index of its first coefficient, and the strides along x and y. */
 typedef struct cell {
   size_t first, stride_x, stride_y;
   double t[3];
@@ -65,7 +65,8 @@ static void add_cell(const cell *at, double bar, const double slope_bar[3], doub
     basis(at->t[k], value[k], slope[k]);
   }
   const double steep[3] = {scale * slope_bar[0], scale * slope_bar[1], scale * slope_bar[2]};
-  /* Along z each row of four is a sum of these two, so that a coefficient takes two products. */
+  /* Along z, each row of four is a combination of these two vectors, so a coefficient takes two
+   * products. */
   double along[4];
   for (size_t k = 0; k < 4; ++k) {
     along[k] = bar * value[2][k] + steep[2] * slope[2][k];
@@ -80,7 +81,7 @@ static void add_cell(const cell *at, double bar, const double slope_bar[3], doub
   }
 }
 
-/* Adds what the second derivatives give. */
+/* Adds the contribution of the second derivatives. */
 static void bend_cell(const cell *at, const double bar[6], double scale, double *sum)
 {
   double value[3][4], slope[3][4], curve[3][4];
@@ -114,13 +115,13 @@ static bool any(const double *bars, size_t count)
   return false;
 }
 
-/* Returns the whole number below x, from low to high, which are whole and not negative. */
+/* Returns the integer below x, limited to low and high, which are nonnegative integers. */
 static double below(double x, double low, double high)
 {
   return x >= high ? high : x > low ? (double)(long)x : low;
 }
 
-/* It goes through the levels as grid_spline of cl/geometry/grid.inl does. */
+/* Visits the levels in the same way as grid_spline of cl/geometry/grid.inl. */
 void grid_add_slopes(const reals *shape, size_t first, size_t levels, const double u[3], double bar,
                      const double slope_bar[3], const double curve_bar[6], double *sum)
 {
@@ -138,7 +139,7 @@ void grid_add_slopes(const reals *shape, size_t first, size_t levels, const doub
   const size_t nodes = side[0] * side[1] * side[2], cells = map[0] * map[1] * map[2];
   const size_t blocks = GRID_STRIDE + GRID_PADDED(nodes) + GRID_MAPS * GRID_PADDED(cells);
   size_t links = GRID_STRIDE + GRID_PADDED(nodes);
-  /* The first node is -1 of a block, and 0 of the grid, whose first cell begins at node 1. */
+  /* The first node is -1 for a block and 0 for the grid, whose first cell begins at node 1. */
   size_t begin = GRID_STRIDE;
   for (size_t level = 0;; ++level) {
     size_t i[3], before = level ? 0 : 1;
@@ -179,8 +180,8 @@ void grid_add_slopes(const reals *shape, size_t first, size_t levels, const doub
 
 #define PACKED_NODES ((size_t)GRID_NODES * GRID_NODES * GRID_NODES)
 
-/* Returns where, among the coefficients of all blocks, the n-th number of a packed block lies,
- * which has the nodes -1 to 9; or SIZE_MAX where no block has it. */
+/* Returns the index among the coefficients of all blocks of the n-th number in a packed block,
+ * which has the nodes -1 to 9. Returns SIZE_MAX if no block has it. */
 static size_t node_of(const grid_around *a, size_t n)
 {
   const size_t x = n / (GRID_NODES * GRID_NODES) + ABUT_GRID_BLOCK - 1;
@@ -194,7 +195,7 @@ static size_t node_of(const grid_around *a, size_t n)
   return of >= 0 ? (size_t)of * BLOCK_NODES + at : SIZE_MAX;
 }
 
-/* Nodes that must be 0, so that the field has no seams, do not vary. */
+/* Nodes that must be 0 for a field without seams do not vary. */
 static void clear_outer(const grid_around *a, double *block)
 {
   for (int n = 0; n < (int)BLOCK_NODES; ++n) {
@@ -252,7 +253,7 @@ abut_status grid_slopes_write(const abut_grid *g, const double *sum, double *to)
   return ABUT_SUCCESS;
 }
 
-/* Reads the packed blocks' nodes off the coefficients of all blocks; `from` NULL: they are 0. */
+/* Copies the coefficients of all blocks to the packed blocks' nodes; NULL stands for zeros. */
 static void read_blocks(const abut_grid *g, const grid_tree *tree, const double *from,
                         double *packed)
 {

@@ -10,7 +10,7 @@
 void grid_map_sides(const abut_grid *g, size_t sides[3])
 {
   for (int k = 0; k < 3; ++k) {
-    sides[k] = (g->size[k] + GRID_MAP_CELLS - 2) / GRID_MAP_CELLS; /* of size - 1 cells */
+    sides[k] = (g->size[k] + GRID_MAP_CELLS - 2) / GRID_MAP_CELLS; /* for size - 1 cells */
   }
 }
 
@@ -35,7 +35,7 @@ static abut_status allocate_tree(const abut_grid *g, grid_tree *t)
   return ABUT_SUCCESS;
 }
 
-/* Where the tree keeps the number of a block of the first level; NULL outside the grid. */
+/* Returns the entry for a block of the first level; NULL outside the grid. */
 static int32_t *root_of(const grid_tree *t, const int32_t at[3])
 {
   size_t index = 0;
@@ -48,7 +48,7 @@ static int32_t *root_of(const grid_tree *t, const int32_t at[3])
   return &t->map[index];
 }
 
-/* The same of any level; NULL also where no block of the level before is around it. */
+/* Does the same for any level. Also NULL if no block of the previous level contains it. */
 static int32_t *place_of(const grid_tree *t, size_t level, const int32_t at[3])
 {
   if (at[0] < 0 || at[1] < 0 || at[2] < 0) {
@@ -113,12 +113,12 @@ void grid_tree_free(grid_tree *t)
   *t = (grid_tree){0};
 }
 
-/* Whether all blocks are there that the cells around a node reach, which lies at one of 27 places.
- */
+/* Whether all blocks that the cells around a node touch exist. `at` is one of 27 positions of the
+ * node. */
 static bool reaches_blocks(const grid_around *a, int at)
 {
   const int place[3] = {at / 9, at / 3 % 3, at % 3};
-  int low[3], high[3]; /* it reaches the blocks from one to the other, of 0 to 2 */
+  int low[3], high[3]; /* range of blocks that it touches, within 0 to 2 */
   for (int k = 0; k < 3; ++k) {
     low[k] = place[k] == 0 ? 0 : 1;
     high[k] = place[k] == 2 ? 2 : 1;

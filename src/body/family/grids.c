@@ -12,7 +12,7 @@
 
 #define SIDE ABUT_GRID_BLOCK
 #define NODES (SIDE * SIDE * SIDE)
-#define OUTER 4 /* layers of coefficients that must be above 0 */
+#define OUTER 4 /* layers of coefficients that must be positive */
 
 /* ---- definitions ---- */
 
@@ -218,7 +218,7 @@ static void pack_record(packer *p, const abut_grid *g, const grid_tree *t, const
   p->at += GRID_STRIDE;
 }
 
-/* Bounds hold beside the rounding of what devices compute. */
+/* The bounds include the rounding on devices. */
 static void pack_coarse(packer *p, const abut_grid *g, const grid_tree *t, const grid_measures *m)
 {
   const grid_bounds *b = &m->bounds;
@@ -237,7 +237,7 @@ static void pack_coarse(packer *p, const abut_grid *g, const grid_tree *t, const
   p->at += GRID_MAPS * GRID_PADDED(cells);
 }
 
-/* Nodes -1 to 9, of the block and of those around it. */
+/* Packs the nodes -1 to 9 from the block and its neighbours. */
 static void pack_nodes(packer *p, const abut_grid *g, const grid_around *a)
 {
   const double *c[27];
@@ -246,7 +246,7 @@ static void pack_nodes(packer *p, const abut_grid *g, const grid_around *a)
   }
   for (size_t i = 0; i < GRID_NODES; ++i) {
     for (size_t j = 0; j < GRID_NODES; ++j) {
-      const size_t x = i + SIDE - 1, y = j + SIDE - 1; /* from a block before */
+      const size_t x = i + SIDE - 1, y = j + SIDE - 1; /* counted from the previous block */
       const double *const *of = c + x / SIDE * 9 + y / SIDE * 3;
       const size_t row = (x % SIDE * SIDE + y % SIDE) * SIDE;
       const size_t to = p->at + GRID_CHILDREN + (i * GRID_NODES + j) * GRID_NODES;
@@ -300,7 +300,8 @@ static abut_status pack(packer *p, const void *const *ones, size_t count)
 
 /* ---- pictures ---- */
 
-/* All cells in which points are not clipped: a field that is wrong anywhere there is seen. */
+/* The box of all cells in which points are not clipped, so that errors of the field anywhere in the
+ * grid are visible. */
 static void cover(const packed *p, box *b)
 {
   for (size_t i = 0; i < p->count; ++i) {

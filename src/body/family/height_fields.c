@@ -7,7 +7,7 @@
 #include "geometry/layout.h"
 #include <math.h>
 
-#define BOUND_SLACK (1.0 + 1e-6) /* of what bounds round */
+#define BOUND_SLACK (1.0 + 1e-6) /* factor for the rounding of bounds */
 
 /* ---- definitions and files ---- */
 
@@ -59,7 +59,7 @@ static void inform(const void *one, abut_body_info *info)
 
 /* ---- packing ---- */
 
-/* Goes on to the next level of a map; false behind the last one. */
+/* Advances to the next level of a map; returns false after the last one. */
 static bool next_level(size_t side[2])
 {
   const bool more = side[0] > 1 || side[1] > 1;
@@ -87,8 +87,8 @@ static size_t room(const void *const *ones, size_t count)
   return numbers;
 }
 
-/* Of a height: of the sum, of the coefficients themselves, and of the place in the cells times the
- * slope. */
+/* Rounding error of a height: from the sum, from the coefficients, and from the position in a cell
+ * times the slope. */
 static double rounding_of(const abut_height_field *h, const height_spline *s, double epsilon)
 {
   const double height = fmax(fabs(s->most), fabs(s->least));
@@ -111,7 +111,7 @@ static void pack_record(packer *p, const abut_height_field *h, const height_spli
   p->at += HEIGHT_STRIDE;
 }
 
-/* Makes the next level of the map from one of these sides, which is not the last, in its place. */
+/* Replaces a level of the map, with these sides, by the next one. It must not be the last. */
 static void halve(double *map, const size_t side[2])
 {
   const size_t half[2] = {HEIGHT_MAP_NEXT(side[0]), HEIGHT_MAP_NEXT(side[1])};
@@ -124,7 +124,7 @@ static void halve(double *map, const size_t side[2])
   }
 }
 
-/* Packs all levels, which changes the map. */
+/* Packs all levels, and overwrites the map. */
 static void pack_map(packer *p, height_spline *s, double slack)
 {
   size_t side[2] = {s->map_side[0], s->map_side[1]};
@@ -178,9 +178,8 @@ static abut_status pack(packer *p, const void *const *ones, size_t count)
 
 /* ---- boxes ---- */
 
-/* Where none of the walls, the base and the ground at its highest is farther than `reach`: a soft
- * maximum is not less than any of its terms, and z - h is at most the reach times the largest
- * slant. */
+/* Where the distances to the walls, the base and the highest ground are at most `reach`. A soft
+ * maximum is at least each of its terms, and z - h is at most the reach times the largest slant. */
 static void widen(const packed *p, double reach, box *b)
 {
   for (size_t i = 0; i < p->count; ++i) {
@@ -201,7 +200,8 @@ static void cover(const packed *p, box *b)
   widen(p, 0.0, b);
 }
 
-/* A wall's distance rounds by its place, which is not above the half lengths and the reach. */
+/* The rounding error of a wall's distance depends on coordinates, which are at most the half
+ * lengths plus the reach. */
 static void enclose(const packed *p, double reach, box *b)
 {
   for (size_t i = 0; i < p->count; ++i) {

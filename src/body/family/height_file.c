@@ -16,7 +16,7 @@ static bool is_side(size_t nodes)
   return nodes >= HEIGHT_SIDE_LEAST && nodes <= HEIGHT_SIDE_MOST;
 }
 
-/* ---- what heights may not be ---- */
+/* ---- checks of heights ---- */
 
 static bool is_too_steep(double a, double b, double apart)
 {
@@ -116,7 +116,7 @@ abut_status heights_parse_npy(const char *name, const char *bytes, size_t count,
   return status;
 }
 
-/* Turns rows upside down, and scales them. */
+/* Reverses the order of rows, and scales the heights. */
 static void place_rows(double *heights, size_t rows, size_t columns, double scale)
 {
   for (size_t i = 0; i < rows * columns; ++i) {
@@ -211,7 +211,7 @@ static abut_status read_heights(const json_file *f, const json_at *at, double sc
 
 /* ---- all of it ---- */
 
-/* Reads a length; where it is missing *out stays as it is. */
+/* Reads a length; leaves *out unchanged if it is missing. */
 static abut_status read_length(const json_file *f, const json_at *parent, const char *key,
                                double *out)
 {
@@ -237,7 +237,7 @@ static abut_status read_step(const json_file *f, const json_at *parent, size_t *
   return step ? ABUT_SUCCESS : json_fail(f, &at, "0 is not above 0");
 }
 
-/* Tells a height that may not be by its place in the file. */
+/* Reports an invalid height by its position in the file. */
 static abut_status check_heights(const json_file *f, const json_at *at, const abut_height_field *h)
 {
   char cause[160];

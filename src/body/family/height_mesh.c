@@ -2,10 +2,10 @@
 
 #include "base/error.h"
 
-#define POINTS_MOST ((size_t)2048)   /* of the contact mesh, but for the base's corners */
+#define POINTS_MOST ((size_t)2048)   /* of the contact mesh, without the base's corners */
 #define SURFACE_MOST ((size_t)65536) /* nodes of the surface */
 
-/* Which nodes are used: every step-th one along each axis, and the last one. */
+/* The nodes that are used: every step-th one along each axis, and the last one. */
 typedef struct chosen {
   const abut_height_field *of;
   size_t step, rows, columns;
@@ -35,7 +35,7 @@ static size_t smaller(size_t a, size_t b)
   return a < b ? a : b;
 }
 
-/* Gives chosen node (r, c) of the ground, or what lies below it on the base. */
+/* Gives chosen node (r, c) of the ground, or the point below it on the base. */
 static void put(const chosen *n, size_t r, size_t c, bool below, double out[3])
 {
   const abut_height_field *h = n->of;
@@ -69,8 +69,8 @@ static abut_status add_points(const abut_height_field *h, arena *memory, abut_bo
 
 /* ---- the surface ---- */
 
-/* A surface in the making. Its vertices are the ground's, row by row, then what lies below its rim,
- * counterclockwise seen from above, and the base's middle. */
+/* A surface during construction. Its vertices are those of the ground, row by row, then the points
+ * below its rim, counterclockwise seen from above, and the middle of the base. */
 typedef struct maker {
   chosen n;
   uint32_t *corner;
@@ -81,7 +81,7 @@ static size_t rim_length(const chosen *n)
   return 2 * (n->rows - 1) + 2 * (n->columns - 1);
 }
 
-/* Finds place i of the rim, from row 0, column 0 along the row on. */
+/* Finds point i of the rim, which begins at row 0, column 0 and runs along the row first. */
 static void rim_place(const chosen *n, size_t i, size_t *r, size_t *c)
 {
   const size_t across = n->columns - 1, up = n->rows - 1;

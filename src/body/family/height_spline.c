@@ -10,11 +10,10 @@
 
 /* ---- coefficients ---- */
 
-/* Fits one row: c[i - 1] + 4 c[i] + c[i + 1] = 6 h[i] for all n heights, where c[-1] and c[n] lie
- * beyond the first and the last one. That there is no curvature at an end says c[-1] = 2 c[0] -
- * c[1], and so c[0] = h[0]. What lies between both ends is a tridiagonal system. `out` has
- * HEIGHT_BORDER coefficients before c[0]; those that repeat are set, too. factor: (n), for the
- * elimination. */
+/* Fits one row: c[i - 1] + 4 c[i] + c[i + 1] = 6 h[i] for all n heights, where c[-1] and c[n] are
+ * beyond the ends. Zero curvature at an end means c[-1] = 2 c[0] - c[1], and so c[0] = h[0]. The
+ * others are the solution of a tridiagonal system. `out` has HEIGHT_BORDER coefficients before
+ * c[0]; the repeated ones are set, too. factor: (n), for the elimination. */
 static void fit_row(const double *h, size_t n, double *factor, double *out)
 {
   double *c = out + HEIGHT_BORDER;
@@ -63,7 +62,7 @@ static abut_status fit(const abut_height_field *h, height_spline *s)
 
 typedef void along_row(const double *c, size_t stride, double *out);
 
-/* Rows along x, then those along y, of 4 x 4 coefficients. */
+/* Transforms rows along x, then along y, of 4 x 4 coefficients. */
 static void transform(const double c[16], along_row *x, along_row *y, double out[16])
 {
   double between[16];
@@ -75,7 +74,7 @@ static void transform(const double c[16], along_row *x, along_row *y, double out
   }
 }
 
-/* Widens the bounds by those of a cell; returns the largest sqrt(1 + |slope|^2) in it, at most. The
+/* Widens the bounds by those of a cell. Returns an upper bound on sqrt(1 + |slope|^2) in it. The
  * slope is a mean of the 16 vectors of both derivatives' coefficients. */
 static double bound_cell(height_spline *s, const double c[16])
 {

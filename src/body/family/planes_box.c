@@ -1,14 +1,14 @@
-/* How far points x below planes, n_i . x <= b_i, reach along a direction c.
+/* Bounds on points x below planes, n_i . x <= b_i, along a direction c.
  *
- * Any weights y_i >= 0 with sum y_i n_i = c bound them: c . x = sum y_i (n_i . x) <= sum y_i b_i
- * (weak duality). So the way by which the best weights are found decides how tight a bound is,
- * never whether it holds, and a search that ends too early gives a looser one.
+ * Any weights y_i >= 0 with sum y_i n_i = c give a bound: c . x = sum y_i (n_i . x) <= sum y_i b_i
+ * (weak duality). So the search for weights only affects how tight a bound is, and a search that
+ * ends early gives a looser one.
  *
- * The search is the dual simplex method. It begins far away, at the corner of three planes that are
- * not there, across c and both other axes, and goes on to the plane that is violated most; the one
- * that leaves is the first whose weight would become negative. Weights that are 0 would let it go
- * in circles, so that c is turned towards the other axes by infinitely little: ties are broken by
- * the weights of c's second and third axis. */
+ * The search is the dual simplex method. It begins far away, at the corner of three artificial
+ * planes, perpendicular to c and both other axes. Each pivot adds the plane that is violated most,
+ * and removes the first plane whose weight would become negative. Zero weights could cause cycles,
+ * so c is perturbed infinitesimally towards the other axes: ties are broken by the weights of c's
+ * second and third axis. */
 #include "body/family/planes_box.h"
 
 #include "body/family/parts.h"
@@ -19,31 +19,32 @@
 #include <string.h>
 
 #define NOT_THERE SIZE_MAX
-#define FAR 1e7         /* of the planes that are not there, in distances of the others */
-#define NOTHING 1e-12   /* weights that rounding leaves of 0 */
-#define VIOLATED 1e-11  /* distances that matter, in those of points and planes */
-#define PIVOTS_MOST 200 /* some twenty are needed */
+#define FAR 1e7         /* distance of the artificial planes, relative to the others */
+#define NOTHING 1e-12   /* rounding errors of zero weights */
+#define VIOLATED 1e-11  /* least violation, relative to the distances of points and planes */
+#define PIVOTS_MOST 200 /* about twenty are needed */
 #define RESIDUAL_MOST 1e-6
-#define ROUNDED (32.0 * DBL_EPSILON) /* of |x| + |d|: n . x - d at the middle of six vertices */
+/* of |x| + |d|: rounding of n . x - d at the middle of six vertices */
+#define ROUNDED (32.0 * DBL_EPSILON)
 
 typedef struct plane {
   double n[3], b;
 } plane;
 
-/* A vertex of three planes, and what takes planes' distances to it: the columns of the inverse. */
+/* A vertex of three planes, and the inverse that maps distances of planes to it, by columns. */
 typedef struct basis {
   plane planes[3];
-  size_t numbers[3]; /* among the polyhedron's, or NOT_THERE */
+  size_t numbers[3]; /* index in the polyhedron, or NOT_THERE */
   double columns[3][3];
   double x[3];
 } basis;
 
-/* The axes of a search: its direction, and the two by which ties are broken. */
+/* The axes of a search: its direction, and the two for ties. */
 typedef struct directions {
   double axis[3][3];
 } directions;
 
-/* A bound of c . x, but for residual |x| with the largest of |x_k| for |x|. */
+/* A bound on c . x, up to residual |x|, where |x| is the maximum norm. */
 typedef struct support {
   double bound, residual, x[3];
 } support;
@@ -64,7 +65,7 @@ static plane plane_at(const plane_set *p, size_t i, double reach)
   return one;
 }
 
-/* Says whether the three planes have a vertex. */
+/* Returns whether the three planes have a vertex. */
 static bool solve(basis *v)
 {
   for (int j = 0; j < 3; ++j) {
@@ -84,7 +85,7 @@ static bool solve(basis *v)
   return true;
 }
 
-/* Returns the plane that lies farthest below x; NOT_THERE where none matters. */
+/* Returns the plane farthest below x, or NOT_THERE if no violation is significant. */
 static size_t most_violated(const plane_set *p, double reach, const basis *v, double scale)
 {
   size_t which = NOT_THERE;
@@ -106,8 +107,8 @@ static double no_dust(double x)
   return fabs(x) > NOTHING ? x : 0.0;
 }
 
-/* Whether plane a of a vertex leaves before plane b, when a plane comes in that is made of theirs
- * by the shares `by`. */
+/* Whether plane a of a vertex leaves before plane b, when the entering plane is combined from
+ * theirs with the shares `by`. */
 static bool leaves_before(const basis *v, const directions *c, const double by[3], int a, int b)
 {
   for (int i = 0; i < 3; ++i) {
@@ -120,8 +121,7 @@ static bool leaves_before(const basis *v, const directions *c, const double by[3
   return false;
 }
 
-/* Returns the plane that leaves for one that comes in, or -1 where no point lies below all
- * planes. */
+/* Returns the plane that leaves for an entering one, or -1 if no point is below all planes. */
 static int leaving(const basis *v, const directions *c, const plane *in)
 {
   double by[3];
@@ -135,7 +135,7 @@ static int leaving(const basis *v, const directions *c, const plane *in)
   return which;
 }
 
-/* The bound that a vertex gives, by weights that are not negative and planes that are there. */
+/* The bound at a vertex, from nonnegative weights and real planes. */
 static support bound_of(const basis *v, const double c[3])
 {
   support s = {0};
@@ -156,7 +156,7 @@ static support bound_of(const basis *v, const double c[3])
   return s;
 }
 
-/* Finds the bound along axis `axis`, or against it. */
+/* Finds the bound along an axis in the direction of `sign`. */
 static bool find_support(const plane_set *p, double reach, int axis, double sign, double scale,
                          support *out)
 {
@@ -196,9 +196,8 @@ static double scale_of(const plane_set *p, double reach)
   return fmax(most, FLT_MIN);
 }
 
-/* Whether a point lies below all planes, however the search came to it. Where all that the search
- * found lies in one plane, as on a ramp's slope, their middle does too, and rounding puts it to
- * either side. */
+/* Whether a point is below all planes, independently of the search. If all points found are in one
+ * plane, such as a ramp's slope, their middle is too, and rounding may put it on either side. */
 static bool is_below(const plane_set *p, double reach, const double x[3])
 {
   for (size_t i = 0; i < p->count; ++i) {
@@ -210,8 +209,8 @@ static bool is_below(const plane_set *p, double reach, const double x[3])
   return true;
 }
 
-/* The largest |x_k| of a point is one of the six c . x, so that it is at most the largest bound
- * plus the residual's share of itself. */
+/* The largest |x_k| of a point is one of the six c . x, so it is at most the largest bound plus the
+ * residual times itself. */
 static bool exact_box(const plane_set *p, double reach, box *out)
 {
   const double scale = scale_of(p, reach);
@@ -247,12 +246,12 @@ static double corner_of(const box *b)
   return sqrt(sum);
 }
 
-/* Devices round a plane's distance at x by no more than 8 eps (|x| + |d|). Let f be the largest of
- * the planes' distances, which is convex, x0 a point with f(x0) <= reach, and X the farthest corner
- * of the box of f <= more. A ray from x0 leaves that box at a point x1 with |x1| <= X and f(x1) >=
- * more, and behind it, at x = x0 + t (x1 - x0) with t >= 1, f(x) >= reach + t (more - reach), while
- * |x| <= 3 t X. So what devices find is above the reach if more - reach >= 8 eps (3 X + |d|), and
- * if it is larger by what f(x0) may be above the reach. */
+/* Devices round a plane's distance at x by at most 8 eps (|x| + |d|). Let f be the maximum of the
+ * planes' distances, which is convex, x0 a point with f(x0) <= reach, and X the farthest corner of
+ * the box of f <= more. A ray from x0 leaves that box at a point x1 with |x1| <= X and f(x1) >=
+ * more. Beyond it, at x = x0 + t (x1 - x0) with t >= 1, f(x) >= reach + t (more - reach), while |x|
+ * <= 3 t X. So devices' results exceed the reach if more - reach >= 8 eps (3 X + |d|), plus the
+ * amount by which f(x0) may exceed the reach. */
 bool planes_box(const plane_set *p, double reach, box *out)
 {
   const double rounding = FIELD_ROUNDINGS / 2.0 * packed_epsilon(p->of) + ROUNDED;

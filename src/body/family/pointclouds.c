@@ -5,7 +5,7 @@
 #include "geometry/layout.h"
 #include <math.h>
 
-#define CLOUD_FAR 4.0 /* cloud radii from its centre */
+#define CLOUD_FAR 4.0 /* in cloud radii, from its centre */
 #define LOG2E_DOUBLE 1.44269504088896340736
 
 /* ---- definitions and files ---- */
@@ -62,7 +62,7 @@ static void inform(const void *one, abut_body_info *info)
 
 /* ---- packing ---- */
 
-/* With each cloud's own record. */
+/* Includes each cloud's own record. */
 static size_t room(const void *const *ones, size_t count)
 {
   size_t records = count;
@@ -123,7 +123,7 @@ static abut_status pack(packer *p, const void *const *ones, size_t count)
 
 /* ---- pictures ---- */
 
-/* The points of all clouds, each reaching as far as its weight. */
+/* The points of all clouds, with the range of each point's weight. */
 static size_t spots(const packed *p, spot *out)
 {
   size_t n = 0;
@@ -157,7 +157,7 @@ static void cover(const packed *p, box *b)
 
 /* ---- bounds ---- */
 
-/* Beyond its points a cloud goes on as the planes of the nearest. */
+/* Beyond its points, a cloud continues as the planes of the nearest points. */
 static void enclose(const packed *p, double reach, box *b)
 {
   (void)reach;

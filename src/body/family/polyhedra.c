@@ -87,7 +87,7 @@ static abut_status pack(packer *p, const void *const *ones, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* Planes bound no box: a polyhedron is taken to lie near its body's vertices. */
+/* Planes have no bounding box: a polyhedron is assumed to be near its body's vertices. */
 static void cover(const packed *p, box *b)
 {
   (void)p;
@@ -96,7 +96,7 @@ static void cover(const packed *p, box *b)
 
 /* ---- bounds ---- */
 
-/* A soft maximum is not less than the largest of its planes' distances. */
+/* A soft maximum is at least the largest of its planes' distances. */
 static void enclose(const packed *p, double reach, box *b)
 {
   for (size_t i = 0; i < p->count; ++i) {

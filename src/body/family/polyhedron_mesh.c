@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A vertex lies on a plane, and at the place of another one, where it is off it by less than this
- * share of the mesh's extent: files write corners with five digits. */
+/* A vertex is on a plane, or coincides with another vertex, if the distance is below this share of
+ * the mesh's extent. Files may have coordinates with only five digits. */
 #define ON_PLANE 2e-5
-/* Planes whose normals agree so far are parallel; where they are as near as that, too, they are
- * one. */
+/* Planes are parallel if their normals agree to this tolerance. They are the same plane if their
+ * distance is small, too. */
 #define SAME_NORMAL 1e-9
 
 typedef struct side {
@@ -34,7 +34,7 @@ static side side_of(const double *row)
   return s;
 }
 
-/* Whether a plane before this one is the same: its face is made once. */
+/* Whether an earlier plane is the same, so that its face already exists. */
 static bool is_repeated(const abut_polyhedron *p, size_t i, double near)
 {
   const side own = side_of(&p->planes[6 * i]);
@@ -61,8 +61,8 @@ static double extent_of(const abut_body_def *def)
   return sqrt(most);
 }
 
-/* Twice the area of the triangle of three vertices, above 0 where these run counterclockwise seen
- * against the normal. */
+/* Twice the area of the triangle of three vertices; positive if counterclockwise seen against the
+ * normal. */
 static double turn(const abut_body_def *def, const side *s, uint32_t from, uint32_t to, uint32_t at)
 {
   double a[3], b[3];
@@ -80,14 +80,14 @@ static double distance2(const abut_body_def *def, uint32_t i, uint32_t k)
   return dot(x, x);
 }
 
-/* Writes the corners of the polygon around the `count` vertices `on` a plane, counterclockwise, and
- * returns how many: fewer than 3 where these have no area. Vertices within the polygon or its sides
- * are no corners. */
+/* Writes the corners of the convex hull of the `count` vertices `on` a plane, counterclockwise.
+ * Returns their number, which is below 3 if the hull has no area. Vertices inside the polygon or on
+ * its sides are not corners. */
 static size_t wrap(const abut_body_def *def, const side *s, const uint32_t *on, size_t count,
                    double near, uint32_t *out)
 {
   uint32_t first = on[0];
-  for (size_t i = 1; i < count; ++i) { /* the one that is farthest from any is a corner */
+  for (size_t i = 1; i < count; ++i) { /* the vertex farthest from any other is a corner */
     first = distance2(def, on[i], on[0]) > distance2(def, first, on[0]) ? on[i] : first;
   }
   size_t corners = 0;
@@ -97,7 +97,7 @@ static size_t wrap(const abut_body_def *def, const side *s, const uint32_t *on, 
     for (size_t i = 0; i < count; ++i) {
       const double far = sqrt(distance2(def, on[i], at)), so_far = sqrt(distance2(def, next, at));
       if (far <= near) {
-        continue; /* itself, or another vertex at its place */
+        continue; /* the vertex itself, or a coinciding one */
       }
       const double left = next == at ? -1.0 : turn(def, s, at, next, on[i]);
       const double straight = near * so_far;
@@ -111,8 +111,8 @@ static size_t wrap(const abut_body_def *def, const side *s, const uint32_t *on, 
   return at == first ? corners : 0;
 }
 
-/* Whether the faces close a convex body, by Euler's formula: each edge has two corners. `seen` is
- * room for the vertices. */
+/* Whether the faces form a closed convex body, by Euler's formula, where each edge has two corners.
+ * `seen`: room for the vertices. */
 static bool is_closed(const uint32_t *corners, size_t corner_count, size_t faces, size_t vertices,
                       uint32_t *seen)
 {
@@ -134,7 +134,8 @@ static bool wants_faces(const abut_body_def *d)
          d->polyhedra[0].operation == ABUT_ADD && d->cones != ABUT_CONES_GIVEN;
 }
 
-/* Puts the vertices on a plane into `on` and returns how many; of those at one place the first. */
+/* Writes the vertices on a plane to `on`, and returns their number. Only the first of coinciding
+ * vertices is included. */
 static size_t find_on(const abut_body_def *def, const side *s, double near, uint32_t *on)
 {
   size_t count = 0;
@@ -164,7 +165,7 @@ abut_status polyhedron_faces_add(arena *memory, abut_body_def *def)
   TRY(arena_allocate(memory, &on_, def->vertex_count, sizeof(uint32_t)));
   uint32_t *sizes = sizes_, *on = on_, *corners = NULL;
   size_t room = 0, faces = 0, at = 0;
-  for (int pass = 0; pass < 2; ++pass) { /* the first one counts */
+  for (int pass = 0; pass < 2; ++pass) { /* the first pass counts */
     for (size_t i = 0; i < p->count; ++i) {
       const side s = side_of(&p->planes[6 * i]);
       const size_t count = find_on(def, &s, near, on);

@@ -1,14 +1,14 @@
-/* Faces of a polyhedron's body whose mesh has vertices alone. */
+/* Faces for a polyhedron's body whose mesh only has vertices. */
 #ifndef ABUT_FAMILY_POLYHEDRON_MESH_H
 #define ABUT_FAMILY_POLYHEDRON_MESH_H
 
 #include "base/memory.h"
 #include <abut/body.h>
 
-/* Gives a definition that has vertices, but no faces, edges or stated features, and whose field is
- * one polyhedron, the faces that its vertices have on the planes. Without edges such a body would
- * pass through others between its corners. Leaves any other as it is. What it adds is of `memory`;
- * the polyhedron must be in range (check of its family). */
+/* Adds faces, made of the vertices on each plane, to a definition with vertices but without faces,
+ * edges or stated features. Its field must be one polyhedron. Without edges, such a body would pass
+ * through others between its corners. Other definitions do not change. New arrays are allocated
+ * from `memory`. The polyhedron must be valid (check of its family). */
 abut_status polyhedron_faces_add(arena *memory, abut_body_def *def);
 
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* cos of the second angle: at less the first and the third turn about one axis */
+/* cos of the second angle: below this, the first and the third rotation have the same axis */
 #define UPRIGHT 1e-12
 
 enum { FIRST_AXIS = 2, FIRST_ANGLE = 5, FIRST_POSITION = 8 };
@@ -64,7 +64,7 @@ abut_status superquadric_from_row(const double row[ABUT_TABLE_COLUMNS], double s
     c[k] = cos(0.5 * row[FIRST_ANGLE + k]);
     s[k] = sin(0.5 * row[FIRST_ANGLE + k]);
   }
-  /* The product of the turns about z, y and x. */
+  /* The product of the rotations about z, y and x. */
   out->quaternion[0] = c[0] * c[1] * c[2] + s[0] * s[1] * s[2];
   out->quaternion[1] = c[0] * c[1] * s[2] - s[0] * s[1] * c[2];
   out->quaternion[2] = c[0] * s[1] * c[2] + s[0] * c[1] * s[2];
@@ -89,7 +89,7 @@ void superquadric_to_row(const abut_superquadric *q, double row[ABUT_TABLE_COLUM
   row[1] = q->exponents[1];
 }
 
-/* Fails with the cause of the failure before, and the row, from 0, that it is of. */
+/* Fails with the cause of the previous failure, and the number of its row (`row` counts from 0). */
 static abut_status fail_row(size_t row)
 {
   char cause[256];

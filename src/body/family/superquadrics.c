@@ -100,8 +100,8 @@ void superquadric_rotation(const double q[4], double m[9])
   m[8] = 1 - 2 * (x * x + y * y);
 }
 
-/* The largest A u + B w over u^(1/e) + w^(1/e) = 1, u, w >= 0, or the least: by the sign of 1 - e
- * one is at a corner, the other a dual norm. */
+/* The largest or the least A u + B w on u^(1/e) + w^(1/e) = 1, u, w >= 0. By the sign of 1 - e, one
+ * is at a corner and the other is a dual norm. */
 static double extreme(double a, double b, double e, bool largest)
 {
   const double corner = largest ? fmax(a, b) : fmin(a, b);
@@ -112,8 +112,8 @@ static double extreme(double a, double b, double e, bool largest)
   return corner * pow(pow(a / corner, q) + pow(b / corner, q), 1.0 - e);
 }
 
-/* The largest or the least sum of (A_i y_i / axes_i)^2 over the surface, a little rounded outwards.
- * With the axes for A, that is the square of the distance from the centre. */
+/* The largest or the least sum of (A_i y_i / axes_i)^2 over the surface, slightly widened. If A are
+ * the axes, it is the squared distance from the centre. */
 static double extreme2(const abut_superquadric *s, const double a[3], bool largest)
 {
   const double across = extreme(a[0] * a[0], a[1] * a[1], s->exponents[1], largest);
@@ -149,7 +149,7 @@ static void pack_superquadric(packer *p, const abut_superquadric *s)
   p->at += SUPERQUADRIC_STRIDE;
 }
 
-/* The spheres around them. Padding is never looked at. */
+/* Packs bounding spheres. Padding is not read. */
 static void pack_balls(packer *p, const void *const *ones, size_t count)
 {
   const size_t padded = PADDED_BALLS(count);
@@ -174,7 +174,7 @@ static abut_status pack(packer *p, const void *const *ones, size_t count)
 
 /* ---- pictures ---- */
 
-/* The box of its axes' ends, turned. */
+/* The box of its rotated axes. */
 static void cover_one(const packed *p, size_t at, box *b)
 {
   double m[9], position[3], half[3];
@@ -206,14 +206,13 @@ static void cover(const packed *p, box *b)
 
 /* ---- bounds ---- */
 
-/* The largest a u + b w over u^(2/e) + w^(2/e) = 1: the dual norm. */
+/* The largest a u + b w on u^(2/e) + w^(2/e) = 1: the dual norm. */
 static double dual_norm(double a, double b, double e)
 {
   return fmax(a, b) > 0.0 ? extreme(a, b, 0.5 * e, true) : 0.0;
 }
 
-/* How far the surface reaches along an axis of the body from its centre, a little rounded
- * outwards. */
+/* Extent of the surface from its centre along an axis of the body, slightly rounded up. */
 static double surface_reach(const packed *p, size_t at, size_t axis)
 {
   double along[3];
@@ -226,14 +225,14 @@ static double surface_reach(const packed *p, size_t at, size_t axis)
 }
 
 /* Let n be a direction, h0 the function h without its 1e-12, which only raise h, and s the largest
- * n . y where h0(y) = 1. As h0 is homogeneous, h0(y) >= n . y / s, and where n . y > s + reach,
- *   phi = r (1 - 1/h) >= |y| (1 - s / (n . y)) >= n . y - s > reach.
- * So the box of the surface, grown by the reach, holds all that is as near, although phi is no
- * Euclidean distance, and whatever the exponents.
+ * n . y where h0(y) = 1. As h0 is homogeneous, h0(y) >= n . y / s. Where n . y > s + reach, phi = r
+ * (1 - 1/h) >= |y| (1 - s / (n . y)) >= n . y - s > reach. So the box of the surface, grown by the
+ * reach, contains all points with phi <= reach, for all exponents, although phi is not a Euclidean
+ * distance.
  *
- * Devices round phi by no more than 16 eps |y|. With S the surface's farthest point, phi >= |y| -
- * S. Within |y| <= 2 (S + reach) rounding takes no more than 32 eps (S + reach), and where |y| is
- * larger no more than a part of what phi is above the reach, |y| / 2. */
+ * Devices round phi by at most 16 eps |y|. With S the surface's farthest point, phi >= |y| - S.
+ * Within |y| <= 2 (S + reach), rounding takes at most 32 eps (S + reach). For larger |y|, it is a
+ * small part of the excess of phi over the reach, |y| / 2. */
 static void enclose_one(const packed *p, size_t at, double reach, box *b)
 {
   const double farthest = packed_number(p, at + SUPERQUADRIC_OUTER);
