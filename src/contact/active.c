@@ -1,7 +1,7 @@
-/* Active contacts alone, by the kernels of near*.cl and listed*.cl in cl/kernels/manifold. The
- * cutoff is the greater of the smoothing's floor and the list's threshold. A bound decides what can
- * reach it, and only that is computed; the result equals the full computation's but for rounding.
- */
+/* Computes only active contacts, by the kernels of near*.cl and listed*.cl in cl/kernels/manifold.
+ * The cutoff is the larger of the smoothing's floor and the list's threshold. Bounds select what
+ * can reach the cutoff, and only that is computed. The result equals the full computation except
+ * for rounding. */
 #include "contact/active.h"
 
 #include "base/error.h"
@@ -10,11 +10,10 @@
 #include "contact/pair_head.h"
 #include <math.h>
 
-/* Bounds are computed with rounding, from rounded numbers; this much lower the cutoff keeps them
- * safe. */
+/* Bounds have rounding errors. This margin below the cutoff keeps them safe. */
 #define CUTOFF_SLACK (1.0 - 1e-4)
-/* A witness point lies beyond an end of its edge by no more than this part of the edge, times
- * `compare`: the largest value of x / (1 + exp(x)) is 0.2785. */
+/* A witness point is beyond an end of its edge by at most this share of the edge, times `compare`:
+ * the largest value of x / (1 + exp(x)) is 0.2785. */
 #define OVERSHOOT 0.28
 
 double active_cutoff(const pair *p, double threshold)
@@ -22,8 +21,8 @@ double active_cutoff(const pair *p, double threshold)
   return CUTOFF_SLACK * fmax(p->smoothing.floor, threshold);
 }
 
-/* Some things need everything computed: SoftSort reads every score, tracing moves points without a
- * bound, and kept vertices are ranked by exact distances, as are kept edges in fields. */
+/* In some cases everything must be computed: SoftSort reads every score, tracing moves points
+ * without a bound, and retained vertices and edges in fields are ranked by exact distances. */
 bool pair_can_skip_inactive(const pair *p, double cutoff)
 {
   const bool in_fields = is_in_fields(p);
@@ -46,14 +45,13 @@ static double reach_of(const abut_smoothing *s, double cutoff)
   return s->margin + s->penetration * log(1.0 / cutoff - 1.0);
 }
 
-/* Where vertices ask for the field inside their bodies, it may be farther away by that. */
+/* Vertices may evaluate the field inside their bodies, which adds this distance. */
 static double vertex_reach(const run *r)
 {
   return reach_of(&r->pair->smoothing, r->wanted.cutoff) + r->pair->smoothing.cone_inset;
 }
 
-/* The same distance is no longer negative for bounds, which tell how far a point is but not how
- * deep it lies. */
+/* The same distance, clamped to 0. Bounds give distances of points outside, but not depths. */
 double active_reach(const abut_smoothing *s, double cutoff)
 {
   return fmax(reach_of(s, cutoff), 0.0);
@@ -74,14 +72,14 @@ double edge_part(const abut_smoothing *s)
   return fmax(0.5, edge_overshoot(s));
 }
 
-/* Tells whether a selection ranks the body's edges. */
+/* Returns whether a selection ranks the body's edges. */
 static bool selects(const run *r, int side)
 {
   return edges_run(r) && r->pair->selected_edges[side];
 }
 
-/* The reach is measured for 18 edges of a body. What is selected covers a surface, so that its
- * breadth grows with the root of the number of edges. */
+/* The reach was measured for 18 edges of a body. Selected edges cover an area, whose width grows
+ * with the square root of their number. */
 #define SCORED_EDGES 2.0 /* in mean lengths of an edge */
 double scored_reach(const resident_body *b, size_t selected)
 {
@@ -113,7 +111,7 @@ void active_sizes(const run *r, sizes *s)
   s->real[SCRATCH_REACHES] = 2;
   s->real[SCRATCH_REDUCED] = r->wanted.reduced ? REDUCED_REALS : 0;
   s->integer[SCRATCH_COUNTS] = 1;
-  s->integer[SCRATCH_OFFSETS] = 2; /* enough for poses + 1, whatever the chunk */
+  s->integer[SCRATCH_OFFSETS] = 2; /* enough for poses + 1 in every chunk */
   for (int side = 0; side < 2; ++side) {
     const resident_body *b = r->bodies[side];
     s->real[SCRATCH_BALL_BOUNDS_1 + side] = b->ball_padded;
@@ -152,14 +150,14 @@ void active_sizes(const run *r, sizes *s)
 
 /* ---- vertices ---- */
 
-/* The arguments by which a kernel that is for both bodies reads their shapes. */
+/* Arguments by which a kernel for both bodies reads their shapes. */
 #define SHAPES(r)                                                     \
   ARG_BUFFER((r)->bodies[0]->head), ARG_BUFFER((r)->bodies[1]->head), \
     ARG_BUFFER((r)->bodies[0]->shape), ARG_BUFFER((r)->bodies[1]->shape)
 #define BOTH(r, member) ARG_BUFFER((r)->bodies[0]->member), ARG_BUFFER((r)->bodies[1]->member)
 #define BUFFERS(r, id) BUFFER(r, id), BUFFER(r, OF_SIDE(id, 1))
 
-/* How many blocks of vertices of a body there are to look at: none where they do not count. */
+/* Returns the number of vertex blocks of a body to process: 0 if its vertices are not needed. */
 static size_t vertex_blocks(const run *r, int side, bool counts)
 {
   return counts ? lane_blocks(r, r->bodies[side]->vertex_padded) : 0;
@@ -174,7 +172,7 @@ static abut_status bounds(const run *r, size_t poses)
                     ARG_INT(blocks2), BUFFERS(r, SCRATCH_BALL_BOUNDS_1));
 }
 
-/* Returns how far from the opposing body a block of vertices may be of which an edge touches. */
+/* Returns the largest distance from the opposing body of a vertex block with a touching edge. */
 static double block_reach(const run *r, int side)
 {
   return bound_reach(r) + edge_part(&r->pair->smoothing) * r->bodies[side]->longest_edge;
@@ -189,8 +187,7 @@ static abut_status touch(const run *r, size_t poses)
 }
 
 /* Decides for each pose whether edges matter, and below which distances the fields must be exact.
- * With `given` it is the caller's list, which has been read by then, that says whether edges
- * matter. */
+ * With `given`, the caller's list, which has been read already, decides whether edges matter. */
 static abut_status plan(const run *r, size_t poses, bool given)
 {
   TRY(bounds(r, poses));
@@ -210,7 +207,7 @@ static abut_status near_field(const run *r, size_t poses, const bool counts[2])
                     ARG_INT(blocks2), BUFFERS(r, SCRATCH_FIELD_1));
 }
 
-/* Lists the near vertices of both bodies, of those whose vertices count. */
+/* Lists the near vertices of the bodies whose vertices make contacts. */
 static abut_status list_vertices(const run *r, size_t poses)
 {
   const int first = lists_vertices(r, 0) ? 0 : 1,
@@ -266,7 +263,7 @@ static abut_status list_near_pairs(const run *r, size_t poses)
                     BUFFER(r, SCRATCH_NEAR_PAIRS), BUFFER(r, SCRATCH_NEAR_LIST));
 }
 
-/* Finds the opposing body's distance at either body's points of the pairs in `list`. */
+/* Finds the opposing body's distance at the points on both bodies of the pairs in `list`. */
 static abut_status opposing(const run *r, size_t poses, scratch_id list, double reach)
 {
   const size_t blocks = lane_blocks(r, near_plane(r));
@@ -283,7 +280,7 @@ static abut_status own(const run *r, size_t poses)
                     ARG_INT(blocks), BUFFERS(r, SCRATCH_OWN_1));
 }
 
-/* Selects the kept edges, and computes everything of their pairs that needs no field. */
+/* Selects edges, and computes everything about their pairs that needs no field. */
 static abut_status near_pairs(const run *r, size_t poses)
 {
   for (int side = 0; side < 2; ++side) {
@@ -312,7 +309,7 @@ static abut_status pair_values(const run *r, size_t poses)
 
 /* ---- edges in fields ---- */
 
-/* The most that a field's slope may be beyond the true distance's, by which distances of edges are
+/* An upper bound on a field's slope relative to the true distance, by which distances of edges are
  * divided: the ray from the centre of a superquadric is longer than the distance. */
 #define SLOPE_MOST 3.0
 
@@ -343,8 +340,8 @@ static abut_status list_edges(const run *r, size_t poses)
                     BUFFER(r, SCRATCH_PAIR_LIST));
 }
 
-/* Lanes have edges of a group of poses, so that few listed ones fill them. As many work-items share
- * a group's packs as there are of SHARED_POSES whose edges are all listed. */
+/* Lanes hold edges of a group of poses, so that few listed edges fill them. A group has as many
+ * work-items as SHARED_POSES poses would need if all their edges were listed. */
 #define SHARED_POSES 4
 
 static size_t edge_packs(const run *r, int side, size_t poses)
@@ -365,7 +362,7 @@ static abut_status edge_values(const run *r, size_t poses)
                     BUFFER(r, SCRATCH_PAIR_VALUES));
 }
 
-/* ---- what is active ---- */
+/* ---- active contacts ---- */
 
 abut_status run_active(const run *r, size_t poses)
 {
@@ -385,8 +382,8 @@ abut_status run_active(const run *r, size_t poses)
   return vertex_values(r, poses, false);
 }
 
-/* The arguments by which counts and sums read both bodies' listed vertices, the listed pairs, and
- * their values. */
+/* Arguments by which counts and sums read both bodies' listed vertices, the listed pairs, and their
+ * values. */
 #define LISTED_VALUES(r)                                                  \
   BUFFER(r, SCRATCH_VERTEX_LIST_1), BUFFER(r, SCRATCH_VERTEX_VALUES_1),   \
     BUFFER(r, SCRATCH_VERTEX_LIST_2), BUFFER(r, SCRATCH_VERTEX_VALUES_2), \
@@ -421,7 +418,7 @@ abut_status run_entries(const run *r, size_t poses, double threshold, size_t cap
                     BUFFER(r, SCRATCH_LIST), BUFFER(r, SCRATCH_VALUES));
 }
 
-/* ---- what the caller has listed ---- */
+/* ---- the caller's list ---- */
 
 static abut_status read_list(const run *r, size_t poses, const entry_list *list)
 {

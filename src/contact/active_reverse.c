@@ -1,14 +1,14 @@
-/* The pass from cotangents of listed contacts back to gradients of the poses: it launches the
- * adjoints of listed.cl, near_pairs.cl and near_edges.cl in the opposite order of active.c. Each
- * work-item of a kernel's work-groups leaves a block of wrenches. */
+/* The reverse pass from cotangents of listed contacts to gradients of the poses. It launches the
+ * adjoints of listed.cl, near_pairs.cl and near_edges.cl in the reverse order of active.c. Each
+ * work-item of a kernel's work-groups writes a block of wrenches. */
 #include "base/error.h"
 #include "geometry/layout.h"
 #include "contact/active.h"
 
-/* The kernels that leave wrenches, in the order of their blocks: those of both bodies' vertices; of
- * edges, those of the pairs' fields, of their witness points and of both selections. */
+/* The kernels that write wrenches, in the order of their blocks: for the vertices of both bodies;
+ * for edges, for the pairs' fields, their witness points and both selections. */
 enum { OF_VERTICES, OF_FIELDS = 2, OF_WITNESSES, OF_SELECTIONS, WITH_PAIRS = 6 };
-enum { OF_EDGES = 2, WITH_EDGES = 4 }; /* of edges in fields, those of both bodies' edges */
+enum { OF_EDGES = 2, WITH_EDGES = 4 }; /* for edges in fields: both bodies' edges */
 
 static size_t group(const run *r)
 {
@@ -34,7 +34,7 @@ void active_reverse_sizes(const run *r, sizes *s)
   }
 }
 
-/* The arguments that tell a kernel where its blocks begin. */
+/* Arguments that give the start of a kernel's blocks. */
 #define WRENCHES(r, kernel) \
   BUFFER(r, SCRATCH_WRENCHES), ARG_INT(WRENCH_REALS *blocks(r)), ARG_INT((kernel)*group(r))
 
@@ -91,7 +91,7 @@ static abut_status witnesses_back(const run *r, size_t poses)
                     BUFFER(r, SCRATCH_WEIGHTS_BAR_2), WRENCHES(r, OF_WITNESSES));
 }
 
-/* Only activities give gate weights cotangents; without those the cotangents are 0. */
+/* Gate weights get cotangents only from activities; without those, the cotangents are 0. */
 static abut_status selection_back(const run *r, size_t poses, int side)
 {
   const resident_body *b = r->bodies[side], *other = r->bodies[!side];

@@ -8,9 +8,10 @@
 #include "contact/outputs.h"
 #include <string.h>
 
-#define COOKIE (0xab070106u ^ (uint32_t)sizeof(abut_batch)) /* another where the struct grows */
-/* Chunks begin at multiples of so many poses, where any device can address a part of the caller's
- * arrays. */
+/* changes when the struct grows */
+#define COOKIE (0xab070106u ^ (uint32_t)sizeof(abut_batch))
+/* Chunks begin at multiples of this number of poses, where every device can address a part of the
+ * caller's arrays. */
 #define ALIGNED_POSES 128
 
 abut_batch abut_default_batch(void)
@@ -23,7 +24,7 @@ abut_batch abut_default_batch(void)
 
 #define REDUCTION_OVER(member, id, word, file, over, bars, reads) 1 << over,
 
-/* Returns over which contacts (OVER_*) reductions are wanted, as bits. */
+/* Returns over which contacts (OVER_*) the wanted reductions are, as bits. */
 static int reductions_over(const abut_reductions *r)
 {
   static const int over[REDUCED_REALS] = {ALL_REDUCTIONS(REDUCTION_OVER)};
@@ -83,7 +84,7 @@ static abut_status check_batch(const abut_batch *b)
   return compact_list_check(b->compact);
 }
 
-/* There is a cutoff only where nothing is asked for but a list of active contacts and sums weighted
+/* A cutoff is only used if the batch wants nothing but a list of active contacts and sums weighted
  * by activity. */
 double call_cutoff(const run *r, const abut_batch *b)
 {
@@ -95,7 +96,7 @@ double call_cutoff(const run *r, const abut_batch *b)
   }
   const double threshold = sums ? 0.0 : b->compact->threshold;
   const double cutoff = active_cutoff(r->pair, threshold);
-  const bool all = b->compact && !(b->compact->threshold > 0.0); /* those of 0, too */
+  const bool all = b->compact && !(b->compact->threshold > 0.0); /* including those of activity 0 */
   return !all && can_skip_inactive(r, cutoff) ? cutoff : 0.0;
 }
 
@@ -109,7 +110,7 @@ static abut_status run_of(run *r, abut_pair handle_, program_id program, const a
   return ABUT_SUCCESS;
 }
 
-/* Takes the batch's own pairs instead of one for all. */
+/* Takes the batch's own pairs instead of one pair for all entries. */
 static abut_status take_pairs(call *c, const abut_batch *b, abut_pair *handle_)
 {
   TRY(mixed_check(b, &c->contacts));
@@ -122,7 +123,7 @@ static abut_status take_pairs(call *c, const abut_batch *b, abut_pair *handle_)
   return ABUT_SUCCESS;
 }
 
-/* Finds the state that a batch's poses are in, NULL if they are in none. */
+/* Finds the state that contains a batch's poses; NULL if none does. */
 static abut_status find_state(const abut_batch *b, const context *owner, state **out)
 {
   *out = NULL;
@@ -171,8 +172,8 @@ abut_status call_start(call *c, abut_pair handle_, abut_batch *batch)
   return ABUT_SUCCESS;
 }
 
-/* Tells whether the slots of two pairs mean the same: there are as many, and on each side both
- * pairs take the elements in mesh order or both by rank. */
+/* Returns whether the slots of two pairs have the same meaning: their numbers are equal, and each
+ * side orders elements either in mesh order or by rank in both pairs. */
 static bool same_slots(const pair *a, const pair *b)
 {
   const abut_layout *k = &a->layout, *l = &b->layout;
@@ -199,7 +200,7 @@ static abut_status check_second(const pair *r, const pair *values)
 abut_status call_add_run(call *c, const abut_pair *pairs, program_id program)
 {
   const size_t count = c->lists[0] ? c->batch->pair_count : 1;
-  for (size_t i = count; i-- > 0;) { /* what is set last, and stays, is of the first pair */
+  for (size_t i = count; i-- > 0;) { /* what is set last, and stays, is the first pair's */
     if (c->lists[0] && !pair_get(pairs[i])) {
       return fail(ABUT_ERROR_HANDLE,
                   "pair %zu of the batch's list for derivatives is none, or "
@@ -218,8 +219,7 @@ abut_status call_add_run(call *c, const abut_pair *pairs, program_id program)
   return ABUT_SUCCESS;
 }
 
-/* Returns the kind of rate that a call is measured by: its last run's program, or Jacobians or
- * Hessians. */
+/* Returns the kind of rate of a call: its last run's program, Jacobians or Hessians. */
 static int rate_kind(const run *last)
 {
   if (last->wanted.motions) {

@@ -1,4 +1,4 @@
-/* The arrays of a call over a batch of poses: where each lies, and in which buffer of which run. */
+/* The arrays of a call over a batch of poses: for each, the buffer and the run that use it. */
 #include "geometry/layout.h"
 #include "contact/call.h"
 #include <string.h>
@@ -16,8 +16,8 @@ void list_reductions(const abut_reductions *r, void *arrays[REDUCED_REALS])
 
 static const char *const reduction_names[REDUCED_REALS] = {ALL_REDUCTIONS(REDUCTION_NAME)};
 
-/* Describes rows in a run's buffer pool that have `each` reals a contact, or `width` reals if
- * `each` is 0. */
+/* Describes rows in a run's buffer pool with `each` reals per contact, or `width` reals if `each`
+ * is 0. */
 static batch_array rows(const call *c, int which, const char *name, size_t id, size_t each,
                         size_t width)
 {
@@ -56,7 +56,7 @@ static void add_output(call *c, int which, const char *name, size_t id, size_t p
   }
 }
 
-/* Adds an input to a part of numbers that are duals: 0 for values, 1 for derivatives. */
+/* Adds an input to one part of dual numbers: 0 for values, 1 for derivatives. */
 static void add_input_part(call *c, int which, const char *name, scratch_id id, size_t part,
                            const void *array, size_t each)
 {
@@ -112,7 +112,7 @@ void call_add_gradients(call *c, size_t part, const abut_gradients *to)
   }
 }
 
-/* Adds poses for every run, for each has its own, and on duals their tangents. */
+/* Adds poses for every run, since each has its own, and their tangents for duals. */
 static void add_poses(call *c)
 {
   const abut_batch *b = c->batch;
@@ -128,8 +128,8 @@ static void add_poses(call *c)
   }
 }
 
-/* Adds what the batch wants. A state's reductions are columns that stay on the device; others are
- * read apart from the arrays. */
+/* Adds the batch's arrays. Reductions of a state are columns that stay on the device; other
+ * reductions are read separately. */
 void call_add_arrays(call *c)
 {
   void *reduced[REDUCED_REALS];
@@ -145,7 +145,7 @@ void call_add_arrays(call *c)
   }
 }
 
-/* ---- memory beside the arrays ---- */
+/* ---- memory besides the arrays ---- */
 
 void call_add_range(call *c, const char *name, const void *array, size_t count, size_t row,
                     memory_use use)
@@ -157,7 +157,7 @@ void call_add_range(call *c, const char *name, const void *array, size_t count, 
   c->base.beside = c->beside;
 }
 
-/* A list that grows has arrays of the library's own. */
+/* The library owns the arrays of a growing list. */
 static void add_list(call *c, const abut_compact *l)
 {
   call_add_range(c, "the list's pose", l->pose, l->capacity, sizeof *l->pose, MEMORY_WRITTEN);

@@ -1,4 +1,4 @@
-/* A call over a batch of poses as an operation of the engine: what it does with a chunk, and with a
+/* A call over a batch of poses as an operation of the engine: its steps for a chunk, and for a
  * device before and after. */
 #include "base/error.h"
 #include "base/memory.h"
@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds the contacts of a chunk, which are counted in int. */
+/* Bounds the contacts of a chunk, whose number is an int. */
 #define CHUNK_CONTACTS ((size_t)1 << 30)
-#define CHUNK_POSES 65535 /* every driver takes so many work-groups along a second dimension */
+/* every driver supports this number of work-groups in the second dimension */
+#define CHUNK_POSES 65535
 
 /* ---- a chunk ---- */
 
@@ -42,8 +43,8 @@ static abut_status upload_chunk(batch_on *b, size_t slot, chunk c)
   return make_room(b->user, c.count);
 }
 
-/* Copies reductions, where their arrays are a state's, from rows to columns, which stay on the
- * device. */
+/* Copies reductions from rows to columns that stay on the device, if their arrays belong to a
+ * state. */
 static abut_status part_reductions(const call_on *on, const run *r, size_t count)
 {
   void *to[REDUCED_REALS];
@@ -58,8 +59,8 @@ static abut_status part_reductions(const call_on *on, const run *r, size_t count
   return ABUT_SUCCESS;
 }
 
-/* Computes what can be active, unless only the caller's list is asked for, and the sums and counts
- * of it. */
+/* Computes everything that can be active, with its sums and counts, unless only the caller's list
+ * is wanted. */
 static abut_status launch_active(const call_on *on, const run *r, size_t poses)
 {
   TRY(r->wanted.listed ? ABUT_SUCCESS : run_active(r, poses));
@@ -75,7 +76,7 @@ static abut_status launch_active(const call_on *on, const run *r, size_t poses)
 static abut_status launch_values(const call_on *on, const run *r, size_t poses)
 {
   const abut_compact *list = on->call->batch->compact;
-  if (!r->wanted.motions) { /* a run along motions is launched by the call's own operation */
+  if (!r->wanted.motions) { /* the call's own operation launches runs along motions */
     TRY(run_forward(r, poses));
   }
   if (r->wanted.reduced) {
@@ -101,7 +102,8 @@ static abut_status launch_chunk(batch_on *b, size_t slot, chunk c)
                                      : launch_values(on, values, c.count);
 }
 
-/* Reads the statuses of poses. A loop on a state does not wait for them if nobody asks for them. */
+/* Reads the statuses of poses. A loop on a state skips this, and the wait, if the caller does not
+ * want them. */
 static abut_status fetch_status(call_on *on, const run *r, chunk c)
 {
   if (on->call->base.state && !on->call->batch->status) {
@@ -138,8 +140,8 @@ static abut_status fetch_reductions(const call_on *on, const run *r, chunk c)
   return ABUT_SUCCESS;
 }
 
-/* Makes a chunk's entries, once it is known how many there are. Where there is a timeline it waits,
- * so that these kernels count as computing. */
+/* Makes a chunk's entries once their number is known. Waits if there is a timeline, so that these
+ * kernels are counted as computing time. */
 static abut_status make_entries(call_on *on, const run *r, chunk c, size_t entries)
 {
   TRY(run_entries(r, c.count, on->call->list.out->threshold, entries));
@@ -150,8 +152,8 @@ static abut_status make_entries(call_on *on, const run *r, chunk c, size_t entri
   return device_wait(r->device, &on->batch->computed);
 }
 
-/* Gives the features of a list the numbers that they have in the meshes of their bodies. Kernels
- * number what touches fields by itself. */
+/* Replaces the features' numbers in a list by those of the bodies' meshes. Kernels number the
+ * features of edges in fields separately. */
 static void name_features(const pair *p, int *ints, size_t entries)
 {
   const abut_layout *l = &p->layout;
@@ -178,7 +180,7 @@ static abut_status fetch_compact(call_on *on, const run *r, chunk c)
   TRY(piece_create(list, c.first, c.count, (size_t)found, &on->piece));
   const size_t entries = on->piece->entries;
   if (!entries) {
-    return ABUT_SUCCESS; /* without entries there are no buffers for them */
+    return ABUT_SUCCESS; /* there are no buffers without entries */
   }
   TRY(r->wanted.cutoff > 0.0 ? make_entries(on, r, c, entries) : ABUT_SUCCESS);
   TRY(buffer_read(run_buffer(r, SCRATCH_LIST), 0, entries * COMPACT_INTS * sizeof(int),
@@ -200,7 +202,7 @@ static abut_status collect_chunk(batch_on *b, size_t slot, chunk c)
 static void add_chunk(batch_on *b, chunk c)
 {
   call_on *on = b->user;
-  call *all = (call *)b->call; /* its base comes first */
+  call *all = (call *)b->call; /* base is its first member */
   (void)c;
   all->batch->rejected += on->rejected;
   if (all->list.out) {
@@ -211,7 +213,7 @@ static void add_chunk(batch_on *b, chunk c)
 
 /* ---- a device ---- */
 
-/* Refuses what kernels, which count the blocks of a pose in int, would count wrongly. */
+/* Rejects sizes for which kernels' int counts of the blocks of a pose would overflow. */
 static abut_status check_parts(const run *r)
 {
   const size_t most = (size_t)INT_MAX / 4, lanes = device_lanes(r->device);
@@ -229,8 +231,8 @@ static abut_status check_parts(const run *r)
   return ABUT_SUCCESS;
 }
 
-/* Decides what a run of this pair skips. For Jacobian blocks and derivatives of lists that is every
- * contact that is in no list. */
+/* Chooses the cutoff of a run of this pair. For Jacobian blocks and derivatives of lists, contacts
+ * in no list are skipped. */
 static void choose_cutoff(run *r, const call *c)
 {
   if (r->wanted.blocks || r->wanted.listed) {
@@ -267,7 +269,7 @@ static abut_status place_run(run *r, const call *c, int which, batch_on *b, size
   return check_scratch(r);
 }
 
-/* Which part of the kernels a run uses. */
+/* Returns which part of the kernels a run uses. */
 static self_test_part part_of(const run *r)
 {
   if (is_in_fields(r->pair)) {
@@ -276,8 +278,8 @@ static self_test_part part_of(const run *r)
   return r->wanted.cutoff > 0.0 ? SELF_TEST_ACTIVE : SELF_TEST_MAIN;
 }
 
-/* Finds which parts of the kernels a run uses: with some pairs of a batch it may compute active
- * contacts alone, with others all. */
+/* Finds which parts of the kernels a run uses. It may compute only active contacts for some pairs
+ * of a batch, and all contacts for others. */
 static void find_parts(const call *c, int which, bool parts[SELF_TEST_PARTS])
 {
   const abut_pair *list = c->lists[which];
@@ -305,7 +307,7 @@ static abut_status test_run(const run *r, context *c, size_t place, self_test_pa
                               : ABUT_SUCCESS;
 }
 
-/* Makes sure that the device has passed the self-test of each program that the call needs. */
+/* Ensures that the device has passed the self-test of each program that the call needs. */
 static abut_status test_programs(const batch_call *b, size_t place)
 {
   const call *c = (const call *)b;
@@ -364,7 +366,7 @@ static void leave(batch_on *b)
 
 static void again(batch_call *b)
 {
-  call *c = (call *)b; /* its base comes first */
+  call *c = (call *)b; /* base is its first member */
   c->batch->rejected = 0;
   compact_list_free(&c->list);
   c->list.poses = 0;

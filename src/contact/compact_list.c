@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE (0xab071206u ^ (uint32_t)sizeof(abut_compact)) /* another where it grows */
+#define COOKIE (0xab071206u ^ (uint32_t)sizeof(abut_compact)) /* changes when it grows */
 
 abut_status compact_list_check(const abut_compact *l)
 {
@@ -124,7 +124,7 @@ void compact_list_add(compact_list *l, piece *p)
 
 /* ---- at the end ---- */
 
-/* Gives the caller's list new arrays, as long as all that waits. */
+/* Gives the caller's list new arrays with room for all pending entries. */
 static abut_status grow_list(compact_list *l)
 {
   abut_compact *out = l->out;
@@ -169,15 +169,15 @@ static size_t pose_of(const compact_list *l, const piece *p, size_t i)
   return l->rows[p->first + (size_t)p->ints[i * COMPACT_INTS]];
 }
 
-/* Puts what waits in the order of its poses. A piece's poses ascend, and a pose's entries are in
- * one piece. A piece that was cut short has as many entries as the whole list has room for, so that
- * whatever belongs behind the entries it lacks would find no room either. */
+/* Moves pending entries in the order of their poses. A piece's poses ascend, and a pose's entries
+ * are in one piece. If a piece was truncated, it has as many entries as the whole list has room
+ * for, so entries after the missing ones would not fit either. */
 static abut_status put_in_order(compact_list *l, size_t poses)
 {
   void *memory = NULL;
   abut_compact *out = l->out;
   TRY(allocate(&memory, poses + 1, sizeof(size_t)));
-  size_t *next = memory; /* the place of each pose's next entry */
+  size_t *next = memory; /* index of each pose's next entry */
   for (const piece *p = l->waiting; p; p = p->next) {
     out->count += p->found;
     for (size_t i = 0; i < p->entries; ++i) {

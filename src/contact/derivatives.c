@@ -25,7 +25,7 @@ abut_status call_add_derivatives(call *c, abut_pair handle_, abut_pair derivativ
     return call_add_run(c, own, program);
   }
   c->runs[0].program = program;
-  c->runs[0].wanted.active = false; /* the derivatives are of all contacts */
+  c->runs[0].wanted.active = false; /* the derivatives are those of all contacts */
   return ABUT_SUCCESS;
 }
 
@@ -74,7 +74,7 @@ abut_status abut_vjp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
   return call_finish(&c);
 }
 
-/* Makes the pass of abut_vjp on duals, for poses and cotangents alike. */
+/* abut_vjp on duals, with tangents for both poses and cotangents. */
 abut_status abut_vjp_tangent(abut_pair handle_, abut_batch *batch,
                              const abut_cotangents *cotangents,
                              const abut_cotangents *cotangent_tangents,
@@ -138,7 +138,7 @@ abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
 
 /* ---- reductions ---- */
 
-/* Makes a row of C numbers that all poses share as cotangents, unless it has been made before. */
+/* Makes a row of C equal numbers that all poses share as cotangents, unless it exists. */
 static abut_status make_shared_bar(const run *r, double value, buffer **out)
 {
   if (*out) {
@@ -231,8 +231,8 @@ abut_status reduction_cotangents(call_on *on, size_t slot, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* Launches the derivatives of a reduction. Of a sum over active contacts, what cannot be active is
- * not computed where bounds can tell. */
+/* Launches the derivatives of a reduction. For a sum over active contacts, contacts that bounds
+ * exclude are skipped. */
 static abut_status reduction_launch(batch_on *b, size_t slot, chunk c)
 {
   call_on *on = b->user;
@@ -259,8 +259,8 @@ abut_status check_reduction(abut_reduction reduction)
            : fail(ABUT_ERROR_ARGUMENT, "there is no reduction %d", (int)reduction);
 }
 
-/* Tells whether a sum over active contacts is asked for, and nothing beside it that needs a run or
- * a list of its own. */
+/* Returns whether only a sum over active contacts is wanted, and nothing else that needs its own
+ * run or a list. */
 static bool sums_active(const call *c, abut_pair derivatives, abut_reduction reduction)
 {
   const abut_batch *b = c->batch;
@@ -318,13 +318,13 @@ abut_status abut_hessian_product(abut_pair handle_, abut_batch *batch, abut_redu
 /* ---- whole Hessians ---- */
 
 typedef struct hessian_call {
-  abut_reduction reduction; /* first, for the steps of reductions read it there */
-  size_t first, columns;    /* among both poses' numbers, pose 1's before pose 2's */
+  abut_reduction reduction; /* first, where the steps of reductions read it */
+  size_t first, columns;    /* among both poses' numbers, those of pose 1 first */
 } hessian_call;
 
-/* Launches whole Hessians. Reductions are made of distances and activities, which depend on the
- * motion of one body against the other alone: derivatives along six of these motions are enough,
- * whatever numbers the poses have. */
+/* Launches whole Hessians. Reductions depend on distances and activities, which only depend on the
+ * motion of one body relative to the other. So derivatives along six of these motions are enough
+ * for every pose format. */
 static abut_status hessian_launch(batch_on *b, size_t slot, chunk c)
 {
   call_on *on = b->user;
@@ -350,8 +350,7 @@ static const operation hessian_operation = {.base = &poses_operation,
                                             .upload = reduction_upload,
                                             .launch = hessian_launch};
 
-/* Adds a run of its own for derivatives along motions, whose frames are not the values', if any
- * values are wanted. */
+/* Adds a run for derivatives along motions if values are wanted, since its frames differ. */
 static abut_status add_own_run(call *c, const abut_pair *one, program_id program)
 {
   const wanted *w = &c->runs[0].wanted;
@@ -402,8 +401,7 @@ abut_status abut_hessian(abut_pair handle_, abut_batch *batch, abut_reduction re
 
 /* ---- Jacobian blocks ---- */
 
-/* Computes values with their derivatives along all motions: of the list's contacts alone, or of
- * all. */
+/* Computes values with their derivatives along all motions, for the list's contacts or for all. */
 static abut_status entries_along_motions(const run *r, size_t poses, const entry_list *list)
 {
   if (!r->wanted.listed) {
@@ -424,8 +422,8 @@ static abut_status make_blocks(const run *r, size_t poses, const entry_list *lis
                 ARG_INT(r->pose_width), BUFFER(r, SCRATCH_JACOBIAN));
 }
 
-/* Makes a chunk's blocks. How many entries there are is known only once the values are there; then
- * their derivatives are launched. */
+/* Makes a chunk's blocks. The number of entries is known after the values; then their derivatives
+ * are launched. */
 static abut_status jacobian_collect(batch_on *b, size_t slot, chunk c)
 {
   call_on *on = b->user;

@@ -94,7 +94,7 @@ size_t field_planes(field_kind kind)
 field_kind contact_field_kind(const run *r)
 {
   const int asked = r->wanted.arrays | r->wanted.cotangents;
-  /* of which points lie off along normals */
+  /* whose contact points are offset along normals */
   const bool rounds = r->bodies[0]->rounds || r->bodies[1]->rounds || radii_vary(r);
   const int inset = r->pair->smoothing.cone_inset > 0.0 ? WANT_P | WANT_D : 0;
   const bool cones = smoothing_has_cones(&r->pair->smoothing) &&
@@ -114,7 +114,7 @@ field_kind vertex_field_kind(const run *r, int side)
   return r->wanted.cotangents ? FIELD_GRADIENT : FIELD_DISTANCE; /* only scores read it */
 }
 
-/* Adds to a field's tangents what the direction of its body's primitives gives. */
+/* Adds the contribution of the direction of a body's primitives to a field's tangents. */
 static abut_status field_along(const run *r, size_t poses, field_kind kind, point_set at, int frame,
                                int of, scratch_id out)
 {
@@ -126,8 +126,8 @@ static abut_status field_along(const run *r, size_t poses, field_kind kind, poin
                     ARG_INT(r->moves[of].stride), ARG_INT(kind != FIELD_DISTANCE), BUFFER(r, out));
 }
 
-/* Evaluates the field of body `of` at points. `frame` is the place of the transformation from the
- * points' frame to that body's, or -1 where the two are the same. */
+/* Evaluates the field of body `of` at points. `frame`: index of the transformation from the points'
+ * frame to the body's, or -1 if they are the same. */
 abut_status field_at(const run *r, size_t poses, field_kind kind, point_set at, int frame, int of,
                      scratch_id out)
 {
@@ -141,7 +141,7 @@ abut_status field_at(const run *r, size_t poses, field_kind kind, point_set at, 
   return r->wanted.field_moves[of] ? field_along(r, poses, kind, at, frame, of, out) : ABUT_SUCCESS;
 }
 
-/* ---- meshes, which all poses share unless they move ---- */
+/* ---- meshes, shared by all poses unless they move ---- */
 
 /* Moves the radii of a body's features, and its edges in fields. */
 static abut_status move_features(const run *r, size_t poses, int side)
@@ -162,7 +162,7 @@ static abut_status move_features(const run *r, size_t poses, int side)
            : ABUT_SUCCESS;
 }
 
-/* Moves a body's mesh along its direction in every pose. */
+/* Moves a body's mesh along its direction for every pose. */
 static abut_status move_mesh(const run *r, size_t poses, int side)
 {
   const resident_body *b = r->bodies[side];
@@ -190,7 +190,7 @@ static abut_status move_mesh(const run *r, size_t poses, int side)
                     ARG_INT(m->mesh), BUFFER(r, OF_SIDE(SCRATCH_MOVED_ENDS_1, side)));
 }
 
-/* Returns all vertices as they are sorted. */
+/* Returns all vertices in sorted order. */
 static point_set sorted_vertices(const run *r, int side)
 {
   const resident_body *b = r->bodies[side];
@@ -212,7 +212,7 @@ static buffer *mesh_ends(const run *r, int side)
                                     : r->bodies[side]->edge_ends;
 }
 
-/* Evaluates the opposing field at all vertices of one body, where contacts or scores need it. */
+/* Evaluates the opposing field at all vertices of one body, if contacts or scores need it. */
 static abut_status vertex_field(const run *r, size_t poses, int side)
 {
   if (!r->pair->layout.vertices[side] && !side_scored(r, side)) {
@@ -222,8 +222,8 @@ static abut_status vertex_field(const run *r, size_t poses, int side)
                   FRAME_ACROSS(side), !side, OF_SIDE(SCRATCH_FIELD_1, side));
 }
 
-/* How elements of a body are selected: scores are ranked, and rows of `source` are taken by the
- * pair's way of selection. */
+/* A selection of a body's elements: scores are ranked, and rows of `source` are selected by the
+ * pair's method. */
 typedef struct selection {
   int of, side; /* of: VERTICES_OF or EDGES_OF the side */
   buffer *source;
@@ -269,7 +269,7 @@ abut_status edge_score_kernel(const run *r, size_t poses, int side)
                     edge_rails(r, side), HEAD(r), ARG_INT(side), BUFFER(r, SCRATCH_SCORES));
 }
 
-/* Returns the vertices in contact: those selected, or all of a body, which all poses share. */
+/* Returns the vertices in contact: the selected ones, or all of a body's, which all poses share. */
 point_set kept_vertices(const run *r, int side)
 {
   const pair_elements *e = elements(r, VERTICES_OF(side));
@@ -279,7 +279,7 @@ point_set kept_vertices(const run *r, int side)
                      : sorted_vertices(r, side);
 }
 
-/* Selects the kept vertices of one body, and evaluates the opposing field there. */
+/* Selects vertices of one body, and evaluates the opposing field there. */
 static abut_status select_vertices(const run *r, size_t poses, int side)
 {
   const selection s = {VERTICES_OF(side),
@@ -320,7 +320,7 @@ static abut_status vertex_contacts(const run *r, size_t poses, int side)
                     HEAD(r), ARG_INT(side), ARG_INT(r->wanted.arrays), OUTPUT_BUFFERS);
 }
 
-/* Selects the kept edges of one body: finds their ends, and gate weights. */
+/* Selects edges of one body: finds their ends and gate weights. */
 static abut_status select_edges(const run *r, size_t poses, int side)
 {
   if (!r->pair->selected_edges[side]) {
@@ -338,8 +338,7 @@ static abut_status select_edges(const run *r, size_t poses, int side)
   return select_top(r, poses, &s);
 }
 
-/* Returns the ends of the kept edges: of those selected, or of all the body's, which all poses
- * share. */
+/* Returns the ends of the selected edges, or of all the body's edges, which all poses share. */
 buffer *edge_ends(const run *r, int side)
 {
   return r->pair->selected_edges[side] ? run_buffer(r, OF_SIDE(SCRATCH_ENDS_1, side))
@@ -351,9 +350,9 @@ size_t pair_slots(const run *r)
   return (size_t)r->on->sizes.pair_slots;
 }
 
-/* Returns where the witness points after `step` tracing steps begin. A reverse pass needs the
- * points before each step; otherwise a step replaces them. The first points lie before con's plane,
- * and those after each step behind all others, two points a step. */
+/* Returns the offset of the witness points after `step` tracing steps. A reverse pass needs the
+ * points before each step; otherwise a step overwrites them. The first points precede con's plane,
+ * and those after each step follow all others, two points per step. */
 static size_t witness_base(const run *r, uint32_t step)
 {
   if (!r->wanted.cotangents || !step) {
@@ -384,7 +383,7 @@ static abut_status witness_points(const run *r, size_t poses)
                     ARG_INT(witness_stride(r)));
 }
 
-/* Evaluates each body's own field at its witness points, after `trace` steps onto its surface. */
+/* Evaluates each body's own field at its witness points after `trace` steps onto its surface. */
 static abut_status own_fields(const run *r, size_t poses)
 {
   const uint32_t last = r->pair->smoothing.trace;
@@ -412,7 +411,7 @@ static field_kind opposing_kind(const run *r)
   return r->wanted.cotangents ? FIELD_GRADIENT : FIELD_DISTANCE;
 }
 
-/* Evaluates the other body's distance at each witness point, which activities and weights need. */
+/* Evaluates the other body's distance at each witness point, for activities and weights. */
 static abut_status opposing_fields(const run *r, size_t poses)
 {
   for (int side = 0; side < 2; ++side) {
@@ -422,7 +421,7 @@ static abut_status opposing_fields(const run *r, size_t poses)
   return ABUT_SUCCESS;
 }
 
-/* Computes the weights of edge contacts: what they count apart from how deep they are. */
+/* Computes the weights of edge contacts: their relevance regardless of depth. */
 static abut_status edge_weights(const run *r, size_t poses)
 {
   const size_t slots = pair_slots(r);
@@ -459,11 +458,11 @@ static abut_status edge_contacts(const run *r, size_t poses)
 {
   const size_t slots = pair_slots(r);
   const bool active = edge_activity(r);
-  /* Which edges are kept, and the nearest points of each pair of them. */
+  /* The selected edges, and the nearest points of each pair of them. */
   TRY(select_edges(r, poses, 0));
   TRY(select_edges(r, poses, 1));
   TRY(witness_points(r, poses));
-  /* Fields at these points, which say what is inside and how much a pair counts. */
+  /* Fields at these points, which determine what is inside and the weight of a pair. */
   TRY(own_fields(r, poses));
   if (active || edges_weighed(r)) {
     TRY(opposing_fields(r, poses));
@@ -561,17 +560,17 @@ abut_status run_frames(const run *r, size_t poses)
 
 abut_status run_forward(const run *r, size_t poses)
 {
-  /* Poses become frames: from each body's to the world and to the other body's. */
+  /* Frames from poses: from each body's frame to the world's and to the other body's. */
   TRY(run_frames(r, poses));
   if (!r->wanted.arrays && !r->wanted.cotangents) {
-    return ABUT_SUCCESS; /* nothing but the poses' statuses is asked for */
+    return ABUT_SUCCESS; /* only the poses' statuses are wanted */
   }
   for (int side = 0; side < 2; ++side) {
-    /* Features that a call moves, by duals or by its own shapes. */
+    /* Features that a call moves, by duals or by shapes per pose. */
     TRY(move_mesh(r, poses, side));
   }
   for (int side = 0; side < 2; ++side) {
-    /* The other body's field at the vertices, and which of them are kept. */
+    /* The other body's field at the vertices, and the selected vertices. */
     TRY(vertex_field(r, poses, side));
   }
   for (int side = 0; side < 2; ++side) {
@@ -579,11 +578,11 @@ abut_status run_forward(const run *r, size_t poses)
     TRY(vertex_contacts(r, poses, side));
   }
   for (int side = 0; side < 2; ++side) {
-    /* Places on edges where the other body's field is least, and the contacts there. */
+    /* Points on edges where the other body's field is least, and their contacts. */
     TRY(edges_in_fields(r, side) ? edge_field_contacts(r, poses, side) : ABUT_SUCCESS);
   }
-  /* How deep bodies lie in each other as wholes, for `distance`; then contacts of pairs of edges,
-   * the paper's. */
+  /* Depths of whole bodies in each other, for `distance`; then contacts of pairs of edges, as in
+   * the paper. */
   TRY(r->wanted.middles ? run_middles(r, poses) : ABUT_SUCCESS);
   return edges_run(r) ? edge_contacts(r, poses) : ABUT_SUCCESS;
 }

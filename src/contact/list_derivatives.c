@@ -1,6 +1,6 @@
-/* Derivatives of the entries of a list of contacts. Where bounds can decide what is active only
- * what the entries depend on is computed; else the whole manifold is, and the entries are picked
- * from it. */
+/* Derivatives of the entries of a list of contacts. If bounds can decide what is active, only what
+ * the entries depend on is computed. Otherwise the whole manifold is computed, and the entries are
+ * picked from it. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -14,8 +14,8 @@
 
 typedef struct list_call {
   const abut_compact *list;
-  const abut_cotangents *cotangents; /* of a VJP; may be NULL where the list is empty */
-  const abut_tangents *tangents;     /* of a JVP, else NULL */
+  const abut_cotangents *cotangents; /* of a VJP; may be NULL for an empty list */
+  const abut_tangents *tangents;     /* of a JVP; otherwise NULL */
 } list_call;
 
 static bool is_vjp(const list_call *l)
@@ -23,7 +23,7 @@ static bool is_vjp(const list_call *l)
   return !l->tangents;
 }
 
-/* The places of a pose's entries in the list. */
+/* The range of a pose's entries in the list. */
 typedef struct entry_range {
   size_t first, count;
 } entry_range;
@@ -42,8 +42,8 @@ static size_t first_of_pose(const abut_compact *l, size_t pose)
   return low;
 }
 
-/* Finds the entries of a chunk's i-th pose. In a batch of several pairs that is another one than
- * the caller's i-th of the chunk. */
+/* Finds the entries of a chunk's i-th pose. In a batch of several pairs, its index in the caller's
+ * arrays differs. */
 static entry_range entries_of(const call_on *on, chunk c, size_t i)
 {
   const abut_compact *l = ((const list_call *)on->call->user)->list;
@@ -92,7 +92,7 @@ static abut_status check_list(const abut_compact *l, const abut_batch *b, const 
   return ABUT_SUCCESS;
 }
 
-/* ---- up ---- */
+/* ---- upload ---- */
 
 static abut_status put(const run *r, scratch_id id, size_t bytes, const void *from)
 {
@@ -124,8 +124,8 @@ done:
   return status;
 }
 
-/* Copies an output's numbers, `components` an entry, between rows of a chunk's entries and an array
- * of the caller's. */
+/* Copies an output's numbers, `components` per entry, between rows of a chunk's entries and an
+ * array of the caller. */
 static void copy_rows(const call_on *on, chunk c, const contact_output *o, char *rows, char *array,
                       size_t size, bool down)
 {
@@ -140,7 +140,7 @@ static void copy_rows(const call_on *on, chunk c, const contact_output *o, char 
   }
 }
 
-/* Brings up rows of cotangents, which are 0 where an output has none. */
+/* Uploads rows of cotangents, with 0 for outputs without any. */
 static abut_status put_rows(const call_on *on, const run *r, chunk c, size_t entries)
 {
   const list_call *l = on->call->user;
@@ -180,7 +180,7 @@ static abut_status scatter_bars(const run *r, size_t poses)
                     ARG_INT(r->wanted.cotangents), OUTPUT_BUFFERS_OF_BARS);
 }
 
-/* Launches the derivatives. Where all contacts are computed the forward pass has been launched
+/* Launches the derivatives. If all contacts are computed, the forward pass has been launched
  * already. */
 static abut_status list_launch(batch_on *b, size_t slot, chunk c)
 {
@@ -202,7 +202,7 @@ static abut_status list_launch(batch_on *b, size_t slot, chunk c)
   return run_listed_rows(r, c.count, 0, list.count);
 }
 
-/* ---- down ---- */
+/* ---- download ---- */
 
 static abut_status list_collect(batch_on *b, size_t slot, chunk c)
 {
@@ -234,7 +234,7 @@ static const operation list_operation = {.base = &poses_operation,
 
 /* ---- calls ---- */
 
-/* Lists what the call reads and writes of the caller's entries. */
+/* Lists the memory of the caller's entries that the call reads and writes. */
 static void add_entries(call *c, const list_call *l)
 {
   const abut_compact *list = l->list;
@@ -255,7 +255,7 @@ static void add_entries(call *c, const list_call *l)
   }
 }
 
-/* Sets up a call whose batch gives poses alone. */
+/* Sets up a call whose batch only has poses. */
 static abut_status list_start(call *c, abut_pair handle_, abut_batch *batch, list_call *l,
                               program_id program)
 {
@@ -270,7 +270,7 @@ static abut_status list_start(call *c, abut_pair handle_, abut_batch *batch, lis
   }
   TRY(check_list(l->list, batch, r));
   r->program = program;
-  r->wanted.listed = true; /* choose_cutoff takes it back for pairs that cannot */
+  r->wanted.listed = true; /* choose_cutoff resets it for pairs without bounds */
   c->base.operation = &list_operation;
   c->user = l;
   add_entries(c, l);

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ASKED 256                     /* so many vertices are asked, spread over the mesh */
-#define FEATURES_ASKED ((size_t)4096) /* and so many features */
-#define FITTED 0.004 /* temperatures as shares of the diagonal, as fitted smoothing has them */
+/* number of vertices, spread over the mesh, at which the field is evaluated */
+#define ASKED 256
+#define FEATURES_ASKED ((size_t)4096) /* and maximum number of features */
+#define FITTED 0.004 /* temperatures as shares of the diagonal, as in fitted smoothing */
 
 static double diagonal_of(const abut_body_def *def)
 {
@@ -35,13 +36,13 @@ static int compare(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* What a field is evaluated by. */
+/* The data for evaluating a field. */
 typedef struct field {
   int *head;
   reals shape, coefficients;
 } field;
 
-/* Evaluates the field at `count` places, which are at most ASKED. points: 3 planes of `count`. */
+/* Evaluates the field at `count` points, at most ASKED. points: 3 planes of `count`. */
 static void evaluate(const field *f, size_t count, double *points, double out[ASKED])
 {
   const host_argument arguments[] = {
@@ -70,8 +71,9 @@ static double median_at(const double *vertices, size_t vertex_count, const field
 
 /* ---- features ---- */
 
-/* Gives the middle of an edge and its radius. The middle of an arc lies as far from the centre as
- * its ends do, in the direction of their sum, since they are a quarter turn apart at most. */
+/* Gives the middle of an edge and its radius. The ends of an arc are at most a quarter turn apart,
+ * so its middle is in the direction of the sum of its ends relative to the centre, at their
+ * distance from it. */
 static void edge_middle(const abut_body_def *def, const abut_feature_edge *given, double out[4])
 {
   const abut_feature_edge e = feature_edge_settled(given, def->feature_vertices);

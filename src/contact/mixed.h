@@ -1,17 +1,16 @@
-/* A batch whose entries are of several pairs. */
+/* A batch whose entries have different pairs. */
 #ifndef ABUT_CONTACT_MIXED_H
 #define ABUT_CONTACT_MIXED_H
 
 #include "contact/pair.h"
 
-/* Tells whether a batch has pairs of its own. */
+/* Returns whether a batch has its own pairs. */
 bool is_mixed(const abut_batch *b);
 
-/* Refuses lists that cannot be computed. *most becomes the largest number of contacts among the
- * pairs. */
+/* Rejects lists that cannot be computed. *most: the largest number of contacts of the pairs. */
 abut_status mixed_check(const abut_batch *b, size_t *most);
 
-/* Writes each entry's own number of contacts, where the batch asks for it. */
+/* Writes each entry's own number of contacts if the batch wants it. */
 void mixed_count(const abut_batch *b);
 
 #endif

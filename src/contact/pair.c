@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds a pair's slots. Devices count them in int, and their coordinates, too. */
+/* Bounds a pair's slots, whose numbers and coordinates devices count in int. */
 #define CONTACTS_MOST ((size_t)1 << 28)
 #define SEPARATION_MOST 2e12 /* [m] in float32, see cl/geometry/pose.inl */
 #define PRODUCT_MOST 1e36
@@ -85,9 +85,8 @@ static size_t kept(uint32_t asked, size_t there)
   return asked && asked < there ? asked : there;
 }
 
-/* Refuses a length that is too short. Edges, and what parts the bodies, are divided by `length` and
- * multiplied up to the fourth order; with a far shorter length that would leave the range of
- * float. */
+/* Rejects a length that is too short. Edges and the separation of bodies are divided by `length`
+ * and raised up to the fourth power, which would overflow float. */
 static abut_status check_length(const abut_smoothing *s, const body *const bodies[2])
 {
   const bool pairs = s->edge_edge && s->edge_contacts == ABUT_EDGES_PAIRS;
@@ -103,8 +102,7 @@ static abut_status check_length(const abut_smoothing *s, const body *const bodie
   return ABUT_SUCCESS;
 }
 
-/* Counts the slots of edges: two of each that is kept, or one for each pair of them by points on
- * either. */
+/* Counts the slots of edges: two per retained edge, or for each pair of edges one per body. */
 static abut_status count_edge_slots(const pair *p, size_t slots[2])
 {
   const abut_layout *l = &p->layout;
@@ -154,12 +152,12 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
   return ABUT_SUCCESS;
 }
 
-/* the distance from a polyhedron's corner over its field there is 1.7 at right angles */
+/* at right angles, the ratio of the distance from a polyhedron's corner to its field is 1.7 */
 #define MIDDLE_STEEP 4.0
 
-/* Sets what kernels read of a body's middle. Within fields that are longer than the distance to the
- * surface, such as those of superquadrics, it counts no deeper than the surface. Parts of a body
- * have no middle of their own. */
+/* Sets the data of a body's middle for kernels. Fields such as those of superquadrics exceed the
+ * distance to the surface, so a middle inside them counts as being on the surface. Parts of a body
+ * have no middle. */
 static void put_middle(const pair *p, int side, double to[MIDDLE_REALS])
 {
   const body *own = body_get(p->bodies[side]), *other = body_get(p->bodies[!side]);
@@ -176,7 +174,7 @@ static void put_middle(const pair *p, int side, double to[MIDDLE_REALS])
   to[MIDDLE_LEAST] = other->info.superquadrics || other->info.pointclouds ? 0.0 : -SMOOTHING_MOST;
 }
 
-/* moving: NULL but for derivatives by shapes. */
+/* moving: NULL except for derivatives by shapes. */
 static abut_status measure(const pair *p, size_t place, const bool *moving, resident_pair *r)
 {
   const resident_body *bodies[2];
@@ -193,12 +191,12 @@ static abut_status measure(const pair *p, size_t place, const bool *moving, resi
   }
   for (int i = 0; moving && i < 2; ++i) {
     r->sizes.elements[VERTICES_OF(i)].moving = r->sizes.elements[EDGES_OF(i)].moving = moving[i];
-    r->sizes.elements[VERTICES_OF(i)].radii = is_in_fields(p); /* which vary from 0, too */
+    r->sizes.elements[VERTICES_OF(i)].radii = is_in_fields(p); /* they may also vary from 0 */
   }
   return ABUT_SUCCESS;
 }
 
-/* Brings what has been measured there, and both bodies. */
+/* Uploads the measured data and both bodies. */
 static abut_status make_head(const pair *p, size_t place, resident_pair *r)
 {
   const resident_body *bodies[2];
@@ -292,7 +290,7 @@ abut_status pair_create_with_zones(abut_body body1, abut_body body2,
 {
   ENTER(body_pool, body1);
   call_lock *other = pool_call_lock(&body_pool, (handle){body2.index, body2.generation});
-  if (other && other != entered) { /* another thread may destroy the other's bodies now */
+  if (other && other != entered) { /* now another thread may destroy the other one's bodies */
     return fail(ABUT_ERROR_HANDLE, "the two bodies are of different contexts");
   }
   body *bodies[2] = {body_get(body1), NULL};

@@ -10,8 +10,8 @@
 #define SCRATCH_OUTPUT(member, id, reals) SCRATCH_##id
 #define SCRATCH_OUTPUT_BAR(member, id, reals) SCRATCH_##id##_BAR
 
-/* The scratch and output buffers of one chunk, by their place in a buffer pool. Those of a body
- * come in pairs, body 1's first. */
+/* The scratch and output buffers of one chunk, by their index in a buffer pool. Buffers of both
+ * bodies are adjacent, body 1's first. */
 typedef enum scratch_id {
   SCRATCH_POSE_1,
   SCRATCH_POSE_2,
@@ -46,19 +46,17 @@ typedef enum scratch_id {
   SCRATCH_OPPOSING_1,
   SCRATCH_OPPOSING_2,
   SCRATCH_PLACES_1,
-  SCRATCH_PLACES_2, /* of edges in fields: where on them their
-                       points lie */
+  SCRATCH_PLACES_2, /* for edges in fields: positions of their points along them */
   SCRATCH_FACTORS,
-  SCRATCH_WEIGHT_FACTORS, /* of activities, and of weights */
+  SCRATCH_WEIGHT_FACTORS, /* for activities, and for weights */
   CONTACT_OUTPUTS(SCRATCH_OUTPUT, AND_COMMA),
-  SCRATCH_MIDDLES, /* how far apart the bodies are at most by the
-                      middle of each */
+  SCRATCH_MIDDLES, /* upper bounds on the bodies' distance, from the middle of each */
   SCRATCH_REDUCED,
   SCRATCH_COUNTS,
   SCRATCH_OFFSETS,
   SCRATCH_LIST,
   SCRATCH_VALUES,
-  /* active contacts alone */
+  /* only active contacts */
   SCRATCH_BALL_BOUNDS_1,
   SCRATCH_BALL_BOUNDS_2,
   SCRATCH_TOUCH,
@@ -97,22 +95,21 @@ typedef enum scratch_id {
   SCRATCH_SCORES_BAR,
   SCRATCH_FIELD_BAR_1,
   SCRATCH_FIELD_BAR_2, /* of phi at all vertices, from selections */
-  /* derivatives by shapes (manifold/shape.h): of each body's field, and of its vertices */
+  /* derivatives by shapes (manifold/shape.h): for each body's field, and for its vertices */
   SCRATCH_SITES_1,
   SCRATCH_SITES_2,
   SCRATCH_VERTEX_BAR_1,
-  SCRATCH_VERTEX_BAR_2, /* of all vertices as they are sorted */
+  SCRATCH_VERTEX_BAR_2, /* for all vertices in sorted order */
   SCRATCH_KEPT_SPREAD_1,
-  SCRATCH_KEPT_SPREAD_2, /* of all in mesh order, from kept ones */
+  SCRATCH_KEPT_SPREAD_2, /* for all vertices in mesh order, from retained ones */
   SCRATCH_ENDS_SPREAD_1,
-  SCRATCH_ENDS_SPREAD_2, /* of the ends of all edges */
+  SCRATCH_ENDS_SPREAD_2, /* for the ends of all edges */
   SCRATCH_SITE_SHARES,
   SCRATCH_SITE_PARTS,
   SCRATCH_SHAPE_1,
   SCRATCH_SHAPE_2, /* rows */
   SCRATCH_MOVED_SORTED_1,
-  SCRATCH_MOVED_SORTED_2, /* meshes that move: vertices as they are
-                             sorted */
+  SCRATCH_MOVED_SORTED_2, /* moving meshes: vertices in sorted order */
   SCRATCH_MOVED_MESH_1,
   SCRATCH_MOVED_MESH_2, /* in mesh order */
   SCRATCH_MOVED_ENDS_1,
@@ -135,15 +132,14 @@ typedef enum scratch_id {
 
 _Static_assert(SCRATCH_BUFFERS <= POOL_BUFFERS, "a buffer pool holds all scratch of a run");
 
-/* A pair on one device. Its sizes are there from the start. */
+/* A pair on one device. Its sizes are valid from the start. */
 typedef struct resident_pair {
   pair_sizes sizes;
-  buffer *head;               /* coefficients, reals and sizes: cl/kernels/manifold/pair.h; NULL
-                                 until the pair is brought there */
-  buffer *mean_bar, *one_bar; /* C numbers 1 / C, and C numbers 1; made when first needed */
+  buffer *head; /* coefficients, reals and sizes: cl/kernels/manifold/pair.h; NULL until uploaded */
+  buffer *mean_bar, *one_bar; /* C numbers 1 / C, and C numbers 1; made on first use */
 } resident_pair;
 
-/* Kinds of work that take a pose different times: each program, Jacobians, and Hessians. */
+/* Kinds of work with different times per pose: each program, Jacobians, and Hessians. */
 #define RATE_JACOBIAN PROGRAM_KINDS
 #define RATE_HESSIAN (PROGRAM_KINDS + 1)
 #define RATE_KINDS (PROGRAM_KINDS + 2)
@@ -152,18 +148,17 @@ typedef struct pair {
   owned base;
   context *context;
   abut_body bodies[2];
-  body *touching[2]; /* of edges in fields: the bodies' features (body/touching.h), which the
-                        bodies own; else NULL */
+  body *touching[2]; /* for edges in fields: the bodies' features (body/touching.h), owned by the
+                        bodies; otherwise NULL */
   abut_smoothing smoothing;
   abut_layout layout;
   bool selected_vertices[2], selected_edges[2];
-  size_t slot[4]; /* what worlds call the first contact of either body's vertices, and of edges by
-                     points on either: as in the layout, but of a pair of parts of bodies as in
-                     that of the whole ones */
-  resident_pair *on[MEMBERS];        /* by the context's members; NULL: not there yet */
-  double rates[RATE_KINDS][MEMBERS]; /* poses a second, see job.rates; by kind of work */
-  double *zones; /* (zone_count[0] + zone_count[1], ZONE_REALS) of either body's seams, or
-                    NULL */
+  size_t slot[4]; /* the worlds' numbers of the first contact of either body's vertices, and of
+                     edges by points on either body: as in the layout, but for parts of bodies as in
+                     the layout of the whole bodies */
+  resident_pair *on[MEMBERS];        /* by the context's members; NULL: not uploaded */
+  double rates[RATE_KINDS][MEMBERS]; /* poses per second by kind of work, see job.rates */
+  double *zones; /* (zone_count[0] + zone_count[1], ZONE_REALS) for both bodies' seams, or NULL */
   size_t zone_count[2];
 } pair;
 
@@ -173,28 +168,28 @@ typedef struct pair_zones {
   size_t count[2];
 } pair_zones;
 
-/* Makes a pair as abut_create_pair does, whose contacts have the share that zones leave them; only
- * contacts with normal cones can have zones. It is brought to the devices `now`, or where they
- * first need it: of a scene's pairs most are never near. */
+/* Makes a pair like abut_create_pair, whose contacts are weighted by zones. Only contacts with
+ * normal cones can have zones. The upload is done `now` or on first use, since most of a scene's
+ * pairs are never near. */
 abut_status pair_create_with_zones(abut_body body1, abut_body body2,
                                    const abut_smoothing *smoothing, const pair_zones *zones,
                                    bool now, abut_pair *out);
 
 extern const pair_zones no_zones;
 
-/* Makes a twin of a pair on a member, for calls whose derivatives are by shapes and in which the
- * meshes of these bodies move; resident_pair_free takes what it has. */
+/* Makes a copy of a pair on a member, for calls with derivatives by shapes that move the meshes of
+ * the given bodies. resident_pair_free frees its contents. */
 abut_status pair_moving(const pair *p, size_t place, const bool moving[2], resident_pair *out);
 
 void resident_pair_free(resident_pair *r);
 
-/* Finds the pair on a member of its context, and brings it there when it is first asked for. */
+/* Gives the pair on a member of its context. Uploads it on first use. */
 abut_status pair_on(pair *p, size_t place, resident_pair **out);
 
-/* Gives the same for its sizes, without bringing it or its bodies there. */
+/* Gives the same for its sizes, without uploading it or its bodies. */
 abut_status pair_sized_on(pair *p, size_t place, resident_pair **out);
 
-/* Tells whether a handle is meant as one; ABUT_SAME_PAIR and its like are not. */
+/* Returns whether a handle refers to a pair; ABUT_SAME_PAIR and similar values do not. */
 static inline bool has_pair(abut_pair p)
 {
   return p.index || p.generation;
@@ -203,22 +198,22 @@ static inline bool has_pair(abut_pair p)
 /* Returns the pair of a handle, or NULL with an error text. */
 pair *pair_get(abut_pair p);
 
-/* Tells whether a pair's edges make contacts with the other body's field. */
+/* Returns whether a pair's edges make contacts with the other body's field. */
 static inline bool is_in_fields(const pair *p)
 {
   return p->smoothing.edge_contacts == ABUT_EDGES_FIELD;
 }
 
-/* Returns the body whose vertices and edges a pair's kernels read: its features, or all of its
- * mesh. NULL with an error text where the body has been destroyed. */
+/* Returns the body whose vertices and edges a pair's kernels read: its features, or its whole mesh.
+ * Returns NULL with an error text if the body has been destroyed. */
 body *pair_body(const pair *p, int side);
 
-/* Whether a pair is of these bodies, with these coefficients and zones. */
+/* Whether a pair has these bodies, coefficients and zones. */
 bool pair_is(const pair *p, const abut_body bodies[2], const abut_smoothing *smoothing,
              const pair_zones *zones);
 
-/* Whether two pairs have the same bodies, coefficients, zones and slots, so that one's manifold
- * serves the other. */
+/* Whether two pairs have the same bodies, coefficients, zones and slots, so that they have the same
+ * manifold. */
 bool pair_is_like(const pair *a, const pair *b);
 
 #endif

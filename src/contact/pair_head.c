@@ -46,13 +46,13 @@ pair_sizes pair_sizes_of(const pair *p, const resident_body *const bodies[2], ui
     n.elements[EDGES_OF(side)].arcs = bodies[side]->circles ? 2 : bodies[side]->arcs;
     n.elements[EDGES_OF(side)].of_distance = bodies[!side]->info->grids > 0;
   }
-  n.near_plane = (int)(slots + lanes); /* rows begin anywhere; blocks may reach beyond */
+  n.near_plane = (int)(slots + lanes); /* rows begin anywhere; blocks may extend beyond */
   n.near_stride = (int)near_stride_of(&n, lanes);
   return n;
 }
 
-/* A pose has planes of pairs, and then body 2's ends in body 1's frame. Blocks of lanes may reach
- * beyond these, too. */
+/* A pose has planes of pairs, followed by body 2's ends in body 1's frame. Blocks of lanes may
+ * extend beyond these, too. */
 size_t near_stride_of(const pair_sizes *n, uint32_t lanes)
 {
   return NEAR_PLANES * (size_t)n->near_plane +

@@ -1,27 +1,26 @@
-/* The pass from cotangents of the outputs back to gradients of the poses: it launches the adjoint
- * of each kernel of forward.c, in the opposite order. Nothing is scattered: a kernel owns what it
- * writes, each block leaves its share of the pose's wrenches, and the last kernel sums these in
- * order. */
+/* The reverse pass from cotangents of the outputs to gradients of the poses. It launches the
+ * adjoint of each kernel of forward.c in reverse order. No scattering is needed: each kernel owns
+ * what it writes, each block writes its part of the pose's wrenches, and the last kernel sums these
+ * in order. */
 #include "base/error.h"
 #include "geometry/layout.h"
 #include "contact/run.h"
 #include "contact/shape_features.h"
 #include "contact/shape_rows.h"
 
-/* A pass back. It knows where the next kernel's blocks leave their wrenches, and which bodies'
- * fields have got cotangents from a selection. */
+/* A reverse pass, with the offset for the next kernel's blocks of wrenches, and flags of the bodies
+ * whose fields have cotangents from a selection. */
 typedef struct reverse_pass {
   const run *run;
   field_sites sites;
   size_t poses, next_block, blocks;
   bool scored[2];
-  size_t rows[2]; /* numbers of each body's row, of those whose derivatives by features are
-                     wanted, else 0 */
+  size_t rows[2]; /* width of each body's row with derivatives by its features; else 0 */
 } reverse_pass;
 
-/* Returns how many blocks of wrenches a pose has. They are left by edge contacts and witness
- * points; by each body's tracing steps; by edges' weights; by vertices in
- * contact; by the bodies' middles; and, where a selection reads their field, by all vertices. */
+/* Returns the number of wrench blocks per pose. They are written for edge contacts and witness
+ * points; each body's tracing steps; edges' weights; vertices in contact; the bodies' middles; and,
+ * if a selection reads their field, all vertices. */
 size_t wrench_blocks(const run *r)
 {
   size_t blocks = r->wanted.middles_back;
@@ -69,19 +68,18 @@ static buffer *run_bars(const run *r, scratch_id id)
 #define OUTPUT_BAR_BUFFER(member, id, reals) ARG_BUFFER(run_bars(r, SCRATCH_##id##_BAR))
 #define OUTPUT_BAR_BUFFERS CONTACT_OUTPUTS(OUTPUT_BAR_BUFFER, AND_COMMA)
 
-/* A body's sites, as kernels are told: where they lie, how many a pose has, and where those of the
- * kernel begin. */
+/* Arguments for a body's sites: the buffer, their number per pose, and the kernel's first site. */
 #define SITES(pass, body, first)                                                           \
   BUFFER((pass)->run, OF_SIDE(SCRATCH_SITES_1, body)), ARG_INT((pass)->sites.count[body]), \
     ARG_INT(first)
 
-/* A body's row, as kernels are told: where it lies, how many numbers it has, 0 where it is not
- * wanted of features, and where those of the kernel begin. */
+/* Arguments for a body's row: its buffer, its width (0 if derivatives by features are not wanted),
+ * and the offset of the kernel's numbers. */
 #define FEATURES(pass, side, first) \
   BUFFER((pass)->run, OF_SIDE(SCRATCH_SHAPE_1, side)), ARG_INT((pass)->rows[side]), ARG_INT(first)
 
-/* Tells whether the cotangents of edges' ends are wanted: where SoftSort moves them, or by
- * shapes. */
+/* Returns whether the cotangents of edges' ends are needed: for SoftSort, which moves the ends, or
+ * for derivatives by shapes. */
 static bool ends_back(const run *r)
 {
   const bool selected = r->pair->selected_edges[0] || r->pair->selected_edges[1];
@@ -120,7 +118,7 @@ static abut_status edge_contacts_back(reverse_pass *pass)
                     ARG_INT(take_blocks(pass, blocks)));
 }
 
-/* Adds what the cotangents of weights give to what those of contacts have left. */
+/* Adds the contributions of the weights' cotangents to those of contacts. */
 static abut_status weights_of_edges_back(reverse_pass *pass)
 {
   const run *r = pass->run;
@@ -142,8 +140,7 @@ static abut_status weights_of_edges_back(reverse_pass *pass)
                     ARG_INT(take_blocks(pass, blocks)));
 }
 
-/* Goes back through the tracing steps. A body's own field is computed again at the points before
- * each. */
+/* Reverses the tracing steps. A body's own field is recomputed at the points before each step. */
 static abut_status trace_back(reverse_pass *pass)
 {
   const run *r = pass->run;
@@ -178,7 +175,7 @@ static abut_status witness_points_back(reverse_pass *pass)
 
 /* ---- selections ---- */
 
-/* A selection of VERTICES_OF or EDGES_OF a side, whose scores are in SCRATCH_SCORES. */
+/* A selection of VERTICES_OF or EDGES_OF a side, with scores in SCRATCH_SCORES. */
 typedef struct ranked {
   int of, side;
   buffer *source;
@@ -186,14 +183,13 @@ typedef struct ranked {
   kernel_id softsort;
 } ranked;
 
-/* Tells whether a selection's scores have cotangents. */
+/* Returns whether a selection's scores have cotangents. */
 static bool weighed(const run *r)
 {
   return !gated(r) || (r->wanted.cotangents & (WANT_ACTIVITY | WANT_WEIGHT));
 }
 
-/* Takes the cotangents of the means (bars), or those of the gate weights, back to
- * SCRATCH_SCORES_BAR. */
+/* Propagates the cotangents of the means (bars) or of the gate weights to SCRATCH_SCORES_BAR. */
 static abut_status select_back(const reverse_pass *pass, const ranked *s)
 {
   const run *r = pass->run;
@@ -204,8 +200,7 @@ static abut_status select_back(const reverse_pass *pass, const ranked *s)
                    BUFFER(r, s->top), BUFFER(r, s->weights), BUFFER(r, s->index),
                    BUFFER(r, s->bars), HEAD(r), ARG_INT(s->of), BUFFER(r, s->spread)));
   }
-  if (!weighed(r)) { /* gates keep true elements: only activities and weights depend on the
-                        scores */
+  if (!weighed(r)) { /* gates: only activities and weights depend on the scores */
     return ABUT_SUCCESS;
   }
   if (gated(r)) {
@@ -225,13 +220,13 @@ static abut_status select_back(const reverse_pass *pass, const ranked *s)
                     BUFFER(r, SCRATCH_SCORES_BAR));
 }
 
-/* Adds up the cotangents of a body's kept edges: of their ends where those are wanted, and with
- * gates of their weights. */
+/* Sums the cotangents of a body's selected edges: of their ends if those are needed, and with
+ * gates, of their weights. */
 static abut_status kept_edges_back(const reverse_pass *pass, int side)
 {
   const run *r = pass->run;
-  if (is_in_fields(r->pair)) { /* their kernel has left the cotangents of weights, and ends do not
-                                  move */
+  /* The kernel of edges in fields has written the weights' cotangents, and ends do not move. */
+  if (is_in_fields(r->pair)) {
     return ABUT_SUCCESS;
   }
   const size_t blocks = lane_blocks(r, r->pair->layout.edges[side]);
@@ -300,7 +295,7 @@ static size_t radii_at(const run *r, int side)
   return is_in_fields(r->pair) ? feature_radii_at(r->pair->touching[side]) : 0;
 }
 
-/* Adds what the scores of a selection give to a body's features, by their place in its row. */
+/* Adds a selection's scores' contributions to a body's features, by their index in its row. */
 static abut_status scores_back(const reverse_pass *pass, int of, size_t at, size_t step)
 {
   const run *r = pass->run;
@@ -310,7 +305,7 @@ static abut_status scores_back(const reverse_pass *pass, int of, size_t at, size
                     ARG_INT(step));
 }
 
-/* Clears the rows of features, as kernels write those that are kept. */
+/* Clears the rows of features, since kernels only write the selected ones. */
 static abut_status clear_rows(reverse_pass *pass)
 {
   const run *r = pass->run;
@@ -327,7 +322,7 @@ static abut_status clear_rows(reverse_pass *pass)
   return ABUT_SUCCESS;
 }
 
-/* Goes back through the contacts of one body's edges with the other's field. */
+/* Reverses the contacts of one body's edges with the other's field. */
 static abut_status edge_field_back(reverse_pass *pass, int side)
 {
   const run *r = pass->run;
@@ -367,7 +362,7 @@ static abut_status edges_back(reverse_pass *pass)
 
 /* ---- vertices ---- */
 
-/* Vertices with a field: all of a body, or those kept by a selection. */
+/* Vertices with a field: all of a body's, or the selected ones. */
 typedef struct vertex_set {
   point_set points;
   scratch_id field;
@@ -471,8 +466,8 @@ abut_status run_wrenches(const run *r, size_t poses)
 {
   reverse_pass pass = {r, run_sites(r), poses, 0, wrench_blocks(r), {false, false}, {0, 0}};
   TRY(clear_rows(&pass));
-  /* The stages of run_forward backwards: pairs of edges, edges in fields, vertices of either body,
-   * depths as wholes. */
+  /* The stages of run_forward in reverse: pairs of edges, edges in fields, vertices of either body,
+   * depths of whole bodies. */
   if (edges_run(r)) {
     TRY(edges_back(&pass));
   }
@@ -482,7 +477,7 @@ abut_status run_wrenches(const run *r, size_t poses)
   TRY(side_back(&pass, 0));
   TRY(side_back(&pass, 1));
   TRY(r->wanted.middles_back ? middles_back(&pass) : ABUT_SUCCESS);
-  if (pass.next_block != pass.blocks) { /* blocks that nobody wrote would be added up */
+  if (pass.next_block != pass.blocks) { /* blocks that were not written would be summed */
     return fail(ABUT_ERROR_ARGUMENT, "kernels have left %zu blocks of wrenches a pose, not %zu",
                 pass.next_block, pass.blocks);
   }

@@ -1,4 +1,4 @@
-/* Launches the kernels of one chunk in order: forward, and back from cotangents. */
+/* Launches the kernels of one chunk in order: forward, and in reverse from cotangents. */
 #ifndef ABUT_CONTACT_RUN_H
 #define ABUT_CONTACT_RUN_H
 
@@ -6,44 +6,42 @@
 #include "geometry/sites.h"
 #include "contact/pair.h"
 
-/* What a run must compute. `arrays` and `cotangents` are made of the bits WANT_* of
+/* What a run must compute. `arrays` and `cotangents` consist of the bits WANT_* of
  * cl/geometry/layout.h. */
 typedef struct wanted {
-  int arrays;     /* which outputs kernels must write */
-  int cotangents; /* whose cotangents a reverse pass starts from; 0: there is no such pass */
-  bool distances; /* reductions that are made of weights are wanted */
-  bool middles, middles_back; /* what the bodies' middles say of distances is read; its cotangents
-                                 are */
-  bool reduced, compact, blocks;  /* blocks: a Jacobian of each entry of a compact list */
-  bool vertices_alone;            /* nothing asks for edge-edge contacts */
-  bool shared_d, shared_activity; /* all poses share a row of cotangents */
-  bool motions;   /* tangents are motions of body 2 instead of the poses' parameters' */
-  bool listed;    /* with a cutoff: only contacts that the caller has listed are computed */
-  bool active;    /* nothing but active contacts is asked for */
-  bool sum;       /* the gradient of a sum over them is asked for */
-  bool shaped[2]; /* derivatives by the shape of this body are, too */
-  bool mesh_moves[2], field_moves[2]; /* tangents are also along a direction of this body's
-                                         vertices, primitives */
+  int arrays;                 /* the outputs that kernels must write */
+  int cotangents;             /* the cotangents at the start of a reverse pass; 0: no such pass */
+  bool distances;             /* reductions that need weights are wanted */
+  bool middles, middles_back; /* distances by the bodies' middles are read; have cotangents */
+  bool reduced, compact, blocks;  /* blocks: a Jacobian for each entry of a compact list */
+  bool vertices_alone;            /* no result needs edge-edge contacts */
+  bool shared_d, shared_activity; /* all poses share one row of cotangents */
+  bool motions;   /* tangents are motions of body 2 instead of the poses' parameters */
+  bool listed;    /* with a cutoff: only contacts in the caller's list are computed */
+  bool active;    /* only active contacts are wanted */
+  bool sum;       /* the gradient of a sum over active contacts is wanted */
+  bool shaped[2]; /* derivatives by the shape of this body are wanted */
+  bool mesh_moves[2], field_moves[2]; /* tangents are also along this body's vertices, primitives */
   double cutoff; /* of a pair's run: only contacts that can reach this activity are computed; 0:
-                    all, as where its bounds cannot tell */
+                    all, also if bounds cannot decide */
 } wanted;
 
-/* A direction of one body's numbers on a device: its packed numbers (kernels/shape/along.cl), and
- * behind them its vertices. */
+/* A direction of one body's numbers on a device: its packed numbers (kernels/shape/along.cl),
+ * followed by its vertices. */
 typedef struct run_moves {
   buffer *numbers;
-  size_t stride; /* reals from one pose's to the next's; 0 where all have the same */
-  size_t mesh;   /* where the vertices begin, or those of features (contact/shape_features.h) */
+  size_t stride; /* reals between the poses' directions; 0 if all share one */
+  size_t mesh;   /* offset of the vertices, or of features (contact/shape_features.h) */
 } run_moves;
 
-/* One run of a call: a pair, the program (on plain numbers or on duals), what is wanted, and then,
- * on a device, what lies there. */
+/* One run of a call: a pair, the program (on plain numbers or on duals), the wanted results, and on
+ * a device, its data there. */
 typedef struct run {
   pair *pair;
   program_id program;
   wanted wanted;
   int pose_width; /* 6 or 7 */
-  int motion;     /* with wanted.motions, which motion the first tangent is */
+  int motion;     /* with wanted.motions: the motion of the first tangent */
   device *device;
   resident_pair *on;
   const resident_body *bodies[2];
@@ -51,25 +49,24 @@ typedef struct run {
   run_moves moves[2];
 } run;
 
-/* Says where the sites of both bodies' fields lie, of those whose derivatives by shape are
- * wanted. */
+/* Returns the sites of both bodies' fields for which derivatives by shape are wanted. */
 field_sites run_sites(const run *r);
 
-/* How many numbers, reals and ints each scratch buffer has for a pose, before they become bytes. On
- * duals a number is several reals. */
+/* Numbers, reals and ints per pose in each scratch buffer. On duals, a number consists of several
+ * reals. */
 typedef struct sizes {
   size_t number[SCRATCH_BUFFERS];
   size_t real[SCRATCH_BUFFERS];
   size_t integer[SCRATCH_BUFFERS];
 } sizes;
 
-/* Finds the bytes a pose of each scratch buffer, 0 where the run does not need it. */
+/* Finds the bytes per pose of each scratch buffer; 0 if the run does not need it. */
 void scratch_bytes(const run *r, size_t bytes[SCRATCH_BUFFERS]);
 
-/* Refuses what kernels, which count the numbers of a pose in int, would count wrongly. */
+/* Rejects sizes for which kernels' int counts of the numbers of a pose would overflow. */
 abut_status check_scratch(const run *r);
 
-/* For so many entries a pose, at most, there is room for Jacobian blocks at a time. */
+/* Entries per pose for which Jacobian blocks are computed at a time. */
 #define BLOCK_ENTRIES 64
 size_t block_entries(const run *r);
 
@@ -83,12 +80,13 @@ abut_status run_distances(const run *r, size_t count, double temperature);
 abut_status run_middles(const run *r, size_t count); /* to SCRATCH_MIDDLES */
 abut_status run_compact(const run *r, size_t count, double threshold, size_t capacity);
 
-/* Go back after run_forward with wanted.cotangents: run_wrenches from SCRATCH_*_BAR of the outputs,
- * or rows that poses share, to SCRATCH_WRENCHES, and run_reverse on to SCRATCH_GRADIENT_*. */
+/* Reverse passes after run_forward with wanted.cotangents. run_wrenches goes from SCRATCH_*_BAR of
+ * the outputs, or rows shared by all poses, to SCRATCH_WRENCHES. run_reverse continues to
+ * SCRATCH_GRADIENT_*. */
 abut_status run_wrenches(const run *r, size_t count);
 abut_status run_reverse(const run *r, size_t count);
 
-/* Goes on after run_wrenches to SCRATCH_SHAPE_*, where wanted.shaped says so. */
+/* Continues after run_wrenches to SCRATCH_SHAPE_* for bodies with wanted.shaped. */
 abut_status run_shapes(const run *r, size_t count);
 
 /* ---- shared by the two passes ---- */
@@ -98,7 +96,7 @@ static inline buffer *run_buffer(const run *r, scratch_id id)
 }
 
 #define BUFFER(r, id) ARG_BUFFER(run_buffer(r, id))
-/* The buffers of all outputs of the run r, and of all of their cotangents. */
+/* The buffers of all outputs of run r, and of all their cotangents. */
 #define OUTPUT_BUFFER(member, id, reals) BUFFER(r, SCRATCH_##id)
 #define OUTPUT_BUFFER_OF_BARS(member, id, reals) BUFFER(r, SCRATCH_##id##_BAR)
 #define OUTPUT_BUFFERS CONTACT_OUTPUTS(OUTPUT_BUFFER, AND_COMMA)
@@ -106,20 +104,19 @@ static inline buffer *run_buffer(const run *r, scratch_id id)
 #define LAUNCH_RUN(r, kernel, x, y, ...) \
   LAUNCH_IN((r)->device, (r)->program, kernel, x, y, __VA_ARGS__)
 
-/* The argument of what is constant for the run's pair. */
+/* The argument with the constant data of the run's pair. */
 #define HEAD(r) ARG_BUFFER((r)->on->head)
 
-/* A scratch buffer of body `side`, from body 1's. */
+/* The scratch buffer of body `side`, given body 1's. */
 #define OF_SIDE(id, side) ((scratch_id)((int)(id) + (side)))
 
-/* Points whose field is asked for: three planes of `padded` numbers, see cl/kernels/field.h. */
+/* Points at which a field is evaluated: three planes of `padded` numbers (cl/kernels/field.h). */
 typedef struct point_set {
   buffer *memory;
   size_t base, stride, padded;
 } point_set;
 
-/* What is wanted of a field: phi alone, phi and the normal, phi and its gradient, or all
- * derivatives. */
+/* Wanted results of a field: phi, phi and the normal, phi and its gradient, or all derivatives. */
 typedef enum field_kind { FIELD_DISTANCE, FIELD_NORMAL, FIELD_GRADIENT, FIELD_JET } field_kind;
 
 size_t field_planes(field_kind kind);
@@ -128,30 +125,26 @@ field_kind contact_field_kind(const run *r);          /* at the vertices in cont
 const pair_elements *elements(const run *r, int of);  /* VERTICES_OF, EDGES_OF a side */
 size_t lane_blocks(const run *r, size_t count);
 bool gated(const run *r);
-bool edges_run(const run *r);                 /* contacts of pairs of edges are
-                                                 computed */
-bool fields_run(const run *r);                /* those of edges with fields are */
-bool edges_in_fields(const run *r, int side); /* those of this body's edges with the
-                                                 other's field */
-bool edge_activity(const run *r);             /* and their activities matter */
+bool edges_run(const run *r);  /* whether contacts of pairs of edges are computed */
+bool fields_run(const run *r); /* whether contacts of edges with fields are computed */
+bool edges_in_fields(const run *r, int side); /* this body's edges in the other's field */
+bool edge_activity(const run *r);             /* whether their activities are needed, too */
 bool edges_weighed(const run *r);             /* or their weights */
-bool weights_back(const run *r);              /* whose cotangents go back, too */
-double soft_temperature(const run *r, const abut_reductions *of); /* of a soft distance */
-bool side_scored(const run *r, int side); /* a selection reads a body's field */
+bool weights_back(const run *r); /* whether the weights' cotangents are propagated, too */
+double soft_temperature(const run *r, const abut_reductions *of); /* for a soft distance */
+bool side_scored(const run *r, int side); /* whether a selection reads a body's field */
 size_t pair_slots(const run *r);          /* pairs in whole blocks */
-size_t witness_stride(const run *r);      /* of SCRATCH_WITNESS, a pose */
+size_t witness_stride(const run *r);      /* of SCRATCH_WITNESS, per pose */
 point_set kept_vertices(const run *r, int side);
 buffer *edge_ends(const run *r, int side);
-point_set witness_set(const run *r, int side, uint32_t step); /* after so many tracing steps */
+point_set witness_set(const run *r, int side, uint32_t step); /* after `step` tracing steps */
 abut_status field_at(const run *r, size_t poses, field_kind kind, point_set at, int frame, int of,
                      scratch_id out);
 abut_status vertex_score_kernel(const run *r, size_t poses, int side);
 abut_status edge_score_kernel(const run *r, size_t poses, int side);
 size_t wrench_blocks(const run *r);
-launch_argument vertex_radii(const run *r, int side); /* a buffer, which is read where a vertex
-                                                         has a radius */
-launch_argument edge_rails(const run *r, int side);   /* likewise, where edges are in fields */
-bool radii_vary(const run *r);                        /* derivatives are by radii of features,
-                                                         too */
+launch_argument vertex_radii(const run *r, int side); /* a buffer, read if a vertex has a radius */
+launch_argument edge_rails(const run *r, int side);   /* likewise, for edges in fields */
+bool radii_vary(const run *r); /* whether derivatives by features' radii are wanted */
 
 #endif

@@ -5,7 +5,7 @@
 #include "contact/shape_rows.h"
 #include <limits.h>
 
-/* Makes room for the largest of what shares a buffer. */
+/* Raises a size to what another user of the buffer needs. */
 static void at_least(size_t *size, size_t needed)
 {
   *size = needed > *size ? needed : *size;
@@ -44,7 +44,7 @@ static void selected_edge_sizes(const run *r, int side, uint32_t lanes, sizes *s
   at_least(&s->number[SCRATCH_SCORES], r->bodies[side]->edge_padded);
 }
 
-/* Sets what a selection of `kept` among `count` elements needs on the way back. */
+/* Adds the sizes for the reverse pass of a selection of `kept` among `count` elements. */
 static void selection_bars(const run *r, size_t kept, size_t count, uint32_t lanes, sizes *s)
 {
   at_least(&s->number[SCRATCH_RANKED_BAR], kept + 1);
@@ -56,7 +56,7 @@ static void selection_bars(const run *r, size_t kept, size_t count, uint32_t lan
   }
 }
 
-/* Sets what contacts of edges in fields need. */
+/* Adds the sizes for contacts of edges in fields. */
 static void edge_field_sizes(const run *r, int side, uint32_t lanes, sizes *s)
 {
   const size_t kept = r->pair->layout.edges[side];
@@ -121,8 +121,8 @@ static void reverse_sizes(const run *r, uint32_t lanes, sizes *s)
   }
 }
 
-/* Sets what derivatives by a body's shape need: sites of its field, cotangents of its vertices and
- * edges, and its row. */
+/* Adds the sizes for derivatives by a body's shape: sites of its field, cotangents of its vertices
+ * and edges, and its row. */
 static void shape_sizes(const run *r, int side, sizes *s)
 {
   const resident_body *b = r->bodies[side];
@@ -148,7 +148,7 @@ static void shape_sizes(const run *r, int side, sizes *s)
   }
 }
 
-/* Sets what a mesh that moves needs. */
+/* Adds the sizes for a moving mesh. */
 static void moving_sizes(const run *r, int side, sizes *s)
 {
   const resident_body *b = r->bodies[side];
@@ -181,7 +181,7 @@ static void output_sizes(const run *r, sizes *s)
   }
   if (r->wanted.compact) {
     s->integer[SCRATCH_COUNTS] = 1;
-    s->integer[SCRATCH_OFFSETS] = 2; /* enough for poses + 1, whatever the chunk */
+    s->integer[SCRATCH_OFFSETS] = 2; /* enough for poses + 1 in every chunk */
     s->integer[SCRATCH_LIST] = contacts * COMPACT_INTS;
     s->real[SCRATCH_VALUES] = contacts * COMPACT_REALS;
   }
@@ -193,7 +193,7 @@ size_t block_entries(const run *r)
   return contacts < BLOCK_ENTRIES ? contacts : BLOCK_ENTRIES;
 }
 
-/* Sets what Jacobian blocks need: the blocks, what they are made of, and the steps of the poses'
+/* Adds the sizes for Jacobian blocks: the blocks, their inputs, and the steps of the poses'
  * parameters. */
 static void block_sizes(const run *r, sizes *s)
 {
@@ -244,7 +244,7 @@ static void sizes_of(const run *r, sizes *s)
 
 abut_status check_scratch(const run *r)
 {
-  /* The plain program counts as duals do, so that a pair that it accepts suits these, too. */
+  /* The plain program uses the limits of duals, so that a pair it accepts also works on duals. */
   const program_id numbers = r->program == PROGRAM_PLAIN ? PROGRAM_DUAL : r->program;
   const size_t most = (size_t)INT_MAX / number_parts(numbers);
   sizes s;

@@ -12,13 +12,14 @@
 
 #define POSES SELF_TEST_POSES
 #define CONTACTS SELF_TEST_CONTACTS
-#define TOUCHING SELF_TEST_TOUCHING /* contacts of the pair whose edges are in fields */
-#define LISTED SELF_TEST_LISTED     /* contacts of the pair whose active ones are listed */
+#define TOUCHING SELF_TEST_TOUCHING /* contacts of the pair with edges in fields */
+/* contacts of the pair whose active contacts are listed */
+#define LISTED SELF_TEST_LISTED
 #define ENTRIES (sizeof list_slots / sizeof *list_slots)
 #define POSE_REALS 6
-#define ANSWERS 7 /* the most that one self-test has */
+#define ANSWERS 7 /* maximum per self-test */
 
-/* The known answers by PROGRAM_KIND; they end where there is no name. */
+/* The known answers by PROGRAM_KIND, up to the first without a name. */
 static const answer answers[PROGRAM_KINDS][ANSWERS] = {
   {{"p", expected_p, CONTACTS, 3, OF_P},
    {"d", expected_d, CONTACTS, 1, OF_D},
@@ -44,10 +45,10 @@ static const answer answers[PROGRAM_KINDS][ANSWERS] = {
    {"the Jacobian of activity along a tangent", expected_jvp_activity, CONTACTS, 1, OF_SLOPES}},
 };
 
-/* Second derivatives of edges in fields are known by differences, to some 1e-5. */
+/* Second derivatives of edges in fields are known by differences, to about 1e-5. */
 #define OF_BENDS {2e-3, 1e-4}, true
 
-/* The same where edges are in fields. */
+/* The same for edges in fields. */
 static const answer field_answers[PROGRAM_KINDS][ANSWERS] = {
   {{"p of edges in fields", field_p, TOUCHING, 3, OF_P},
    {"d of edges in fields", field_d, TOUCHING, 1, OF_D},
@@ -76,7 +77,7 @@ static const answer field_answers[PROGRAM_KINDS][ANSWERS] = {
     OF_SLOPES}},
 };
 
-/* The same for entries of a list, in their places among all contacts, with zeros elsewhere. */
+/* The same for entries of a list, at their places among all contacts, with zeros elsewhere. */
 static const answer list_answers[PROGRAM_KINDS][ANSWERS] = {
   {{"p of active contacts", list_p, LISTED, 3, OF_P},
    {"d of active contacts", list_d, LISTED, 1, OF_D},
@@ -99,7 +100,7 @@ static const answer list_answers[PROGRAM_KINDS][ANSWERS] = {
   (6 * POSES * POSE_REALS + POSES * 4 * POSE_REALS * POSE_REALS + \
    4 * POSES * LISTED * BLOCK_ROWS + POSES * LISTED * BLOCK_ROWS * 2 * POSE_REALS)
 
-/* Which pair is asked about. */
+/* Which pair is tested. */
 typedef enum trial_kind { TRIAL_ALL, TRIAL_LISTS, TRIAL_FIELDS } trial_kind;
 
 _Static_assert(SELF_TEST_CONTACTS <= SELF_TEST_LISTED && SELF_TEST_TOUCHING <= SELF_TEST_LISTED,
@@ -112,7 +113,7 @@ typedef struct trial {
   abut_pair pair;
   abut_batch batch;
   const void *got[ANSWERS];
-  uint32_t pose[POSES * LISTED], slot[POSES * LISTED]; /* for a list that a device makes */
+  uint32_t pose[POSES * LISTED], slot[POSES * LISTED]; /* for a list made by the device */
 } trial;
 
 /* ---- all contacts ---- */
@@ -122,7 +123,7 @@ static double cotangent(size_t i)
   return (double)((int)(i * 7 % 11) - 5) / 4.0;
 }
 
-/* Puts cotangents of an output, which depend on the place among a pose's numbers and are the same
+/* Puts cotangents of an output. They depend on the index among a pose's numbers and are the same
  * for each pose. */
 static void *put_cotangents(trial *t, size_t components)
 {
@@ -209,7 +210,7 @@ static abut_status jvp(trial *t, const answer *all)
   return abut_jvp(t->pair, ABUT_SAME_PAIR, &t->batch, &along, &tangents);
 }
 
-/* Multiplies a row of 2 POSE_REALS numbers, from `first` on, by the tangent of a pose. */
+/* Multiplies a row of 2 POSE_REALS numbers from `first` on by the tangent of a pose. */
 static double row_along(const trial *t, const void *rows, size_t first, size_t pose)
 {
   const double *const along[2] = {tangent_1, tangent_2};
@@ -221,7 +222,7 @@ static double row_along(const trial *t, const void *rows, size_t first, size_t p
   return sum;
 }
 
-/* Whole Hessians times the tangent must be the products, too. */
+/* Whole Hessians times the tangent must equal the products. */
 static abut_status whole_hessian(trial *t)
 {
   void *rows = self_test_room(&t->test, POSES * 4 * POSE_REALS * POSE_REALS);
@@ -245,17 +246,17 @@ static abut_status hessian(trial *t, const answer *all)
   return whole_hessian(t);
 }
 
-/* Where an output of a contact lies among a Jacobian block's rows. */
+/* Index of a contact's outputs among a Jacobian block's rows. */
 #define BLOCK_ROW(member, id, reals) VALUE_##id
 static const size_t block_rows[OUTPUTS_LISTED] = {LISTED_OUTPUTS(BLOCK_ROW, AND_COMMA)};
 
-/* A block times a tangent must be what the JVP gives. */
+/* A block times a tangent must equal the JVP. */
 static double block_along(const trial *t, const void *blocks, size_t entry, size_t row, size_t pose)
 {
   return row_along(t, blocks, (entry * BLOCK_ROWS + row) * 2 * POSE_REALS, pose);
 }
 
-/* With a threshold of 0 every contact has a block, for none is less active. */
+/* With a threshold of 0, every contact has a block. */
 static abut_status jacobian(trial *t, const answer *all)
 {
   abut_compact list = {.threshold = 0.0, .capacity = POSES * t->contacts};
@@ -277,7 +278,7 @@ static abut_status jacobian(trial *t, const answer *all)
 
 /* ---- active contacts ---- */
 
-/* Returns an empty list for active contacts, which the device is to find. */
+/* Returns an empty list for active contacts, which the device fills. */
 static abut_compact empty_list(trial *t)
 {
   return (abut_compact){.threshold = SELF_TEST_THRESHOLD,
@@ -286,7 +287,7 @@ static abut_compact empty_list(trial *t)
                         .slot = t->slot};
 }
 
-/* Returns the list as it is known. */
+/* Returns the known list. */
 static abut_compact known_list(void)
 {
   return (abut_compact){.count = ENTRIES,
@@ -294,8 +295,8 @@ static abut_compact known_list(void)
                         .slot = (uint32_t *)(uintptr_t)list_slots};
 }
 
-/* Puts numbers of a list's entries, `components` each, in their places among all contacts. Places
- * beyond these, which a device that answers wrongly may list, are passed over. */
+/* Puts numbers of a list's entries, `components` each, at their places among all contacts. Invalid
+ * places, which a faulty device may list, are ignored. */
 static void *put_dense(trial *t, const abut_compact *list, const double *numbers, size_t components)
 {
   double dense[POSES * LISTED * 3] = {0.0};
@@ -308,7 +309,7 @@ static void *put_dense(trial *t, const abut_compact *list, const double *numbers
   return self_test_put(&t->test, dense, POSES * LISTED * components, POSES * LISTED * components);
 }
 
-/* Does the same with an array that the device has filled. */
+/* Does the same with an array filled by the device. */
 static void *put_entries(trial *t, const abut_compact *list, const void *array, size_t components)
 {
   double numbers[POSES * LISTED * 3];
@@ -338,7 +339,7 @@ static abut_status list_contacts(trial *t, const answer *all)
   return ABUT_SUCCESS;
 }
 
-/* Puts cotangents of a list's entries: those that all contacts have in these places. */
+/* Puts cotangents of a list's entries: those of all contacts at the same places. */
 static void *put_entry_cotangents(trial *t, size_t components)
 {
   double rows[ENTRIES * 3];

@@ -55,10 +55,10 @@ abut_status abut_get_shape_counts(abut_body handle_, size_t *planes, size_t *poi
 /* ---- a call ---- */
 
 typedef struct shape_call {
-  abut_reduction reduction; /* first, for the steps of reductions read it there */
+  abut_reduction reduction; /* first, where the steps of reductions read it */
   bool reduces, each_pose, follow;
   const abut_shape_gradients *to[2];
-  shaped_body bodies[2]; /* of NULL where nothing of a body is wanted */
+  shaped_body bodies[2]; /* of NULL: no result for the body is wanted */
   shape_sums *sums;
   const abut_smoothing *smoothing;
   size_t real_bytes;
@@ -88,7 +88,7 @@ static abut_status shape_upload(batch_on *b, size_t slot, chunk c)
   call_on *on = b->user;
   const shape_call *s = on->call->user;
   run *r = derivatives_on(on, slot);
-  if (is_in_fields(r->pair)) { /* radii vary, also where all are 0 */
+  if (is_in_fields(r->pair)) { /* radii vary, even if all are 0 */
     const bool still[2] = {false, false};
     TRY(on->moving.head ? ABUT_SUCCESS : pair_moving(r->pair, b->place, still, &on->moving));
     r->on = &on->moving;
@@ -96,7 +96,7 @@ static abut_status shape_upload(batch_on *b, size_t slot, chunk c)
   return s->reduces ? reduction_upload(b, slot, c) : ABUT_SUCCESS;
 }
 
-/* Writes the rows of a chunk's poses to the caller's. */
+/* Writes the rows of a chunk's poses to the caller's arrays. */
 static abut_status write_rows(const shape_call *s, int side, chunk c, const char *rows,
                               size_t sites, const bool *rejected)
 {
@@ -127,7 +127,7 @@ static abut_status write_rows(const shape_call *s, int side, chunk c, const char
   return status;
 }
 
-/* Writes the sums of all poses to the caller's. */
+/* Writes the sums over all poses to the caller's arrays. */
 static abut_status write_sums(const shape_call *s, int side, const double *sum)
 {
   const shaped_body *b = &s->bodies[side];
@@ -143,7 +143,7 @@ done:
   return status;
 }
 
-/* Reads a chunk's rows of a body. *rows are the caller's to free. */
+/* Reads a chunk's rows of a body. The caller frees *rows. */
 static abut_status read_rows(const shape_call *s, const run *r, int side, size_t count,
                              size_t *sites, void **rows)
 {
@@ -198,7 +198,7 @@ static void shape_add(batch_on *b, chunk c)
 
 static void shape_again(batch_call *b)
 {
-  const shape_call *s = ((const call *)b)->user; /* its base comes first */
+  const shape_call *s = ((const call *)b)->user; /* base is its first member */
   shape_sums_empty(s->sums);
 }
 
@@ -251,7 +251,7 @@ abut_status shape_call_check(const call *c, uint32_t want)
            : ABUT_SUCCESS;
 }
 
-/* Starts a call whose derivatives are by shapes. */
+/* Starts a call with derivatives by shapes. */
 static abut_status start(call *c, abut_pair pair_, abut_batch *batch, uint32_t want, shape_call *s)
 {
   TRY(call_start(c, pair_, batch));
@@ -260,7 +260,7 @@ static abut_status start(call *c, abut_pair pair_, abut_batch *batch, uint32_t w
   s->follow = (want & ABUT_SHAPE_FOLLOW) != 0;
   run *r = &c->runs[0];
   s->smoothing = &r->pair->smoothing;
-  r->wanted.active = false; /* the derivatives are of all contacts */
+  r->wanted.active = false; /* the derivatives are those of all contacts */
   for (int side = 0; side < 2; ++side) {
     r->wanted.shaped[side] = wants_shape(s->to[side]);
     s->bodies[side] = r->wanted.shaped[side] ? shaped_of(r->pair, side) : (shaped_body){NULL, NULL};

@@ -22,7 +22,7 @@ size_t feature_numbers(const body *features)
   return feature_rails_at(features) + BY_RAIL * features->info.edges;
 }
 
-/* Where a body's own numbers have a vertex and the radii; SIZE_MAX: nowhere. */
+/* Offsets of a vertex and its radius in a body's own numbers; SIZE_MAX: none. */
 typedef struct own_places {
   size_t vertex, radius;
 } own_places;
@@ -31,8 +31,7 @@ static own_places vertex_places(const body *b, const body_features *f, size_t i)
 {
   const kept_features *stated = &b->parts.features;
   const size_t mesh = 3 * b->info.vertices, name = f->names[i];
-  if (f->of_surface || i + f->quarters >= f->vertex_count) { /* a circle has as many ends as
-                                                                quarters */
+  if (f->of_surface || i + f->quarters >= f->vertex_count) { /* circles: as many ends as quarters */
     return (own_places){SIZE_MAX, SIZE_MAX};
   }
   return stated->stated ? (own_places){mesh + 3 * name, mesh + 3 * stated->vertex_count + name}
@@ -49,7 +48,7 @@ static size_t edge_radius_place(const body *b, const body_features *f, size_t i)
 
 /* ---- edges ---- */
 
-/* What an arc's numbers are made of. */
+/* Data from which an arc's numbers are computed. */
 typedef struct arc {
   const double *axis;
   double e1[3], e2[3], end[3], x, y, square, size, angle;
@@ -72,7 +71,7 @@ static arc arc_of(const body_features *f, const abut_feature_edge *e)
   return a;
 }
 
-/* Writes the direction of a straight edge, 0 where it has no length. */
+/* Writes the direction of a straight edge; 0 if its length is 0. */
 static void direction_of(const body_features *f, const abut_feature_edge *e, double out[3])
 {
   const double *from = f->vertices + 4 * (size_t)e->from, *to = f->vertices + 4 * (size_t)e->to;
@@ -86,8 +85,8 @@ static void direction_of(const body_features *f, const abut_feature_edge *e, dou
   }
 }
 
-/* Writes how an edge's numbers change where its ends move. The centre of an arc keeps to the plane
- * half-way between its ends. */
+/* Writes the change of an edge's numbers when its ends move. The centre of an arc stays in the
+ * plane half-way between its ends. */
 static void rail_along(const body_features *f, const abut_feature_edge *e, const double from[3],
                        const double to[3], double radius, double *out)
 {
@@ -119,7 +118,7 @@ static void rail_along(const body_features *f, const abut_feature_edge *e, const
   out[EDGE_SCORE] = 0.5 * length + radius;
 }
 
-/* The transpose: adds to the derivatives by the ends, and returns that by the radius. */
+/* The transpose: adds to the derivatives by the ends, and returns the derivative by the radius. */
 static double rail_back(const body_features *f, const abut_feature_edge *e, const double *bars,
                         double from[3], double to[3])
 {

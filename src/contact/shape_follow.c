@@ -8,7 +8,7 @@
 #include "contact/shape_rows.h"
 #include "contact/smoothing.h"
 
-/* What the kernels read and leave: one pose with a site at each vertex. */
+/* Input and output of the kernels: one pose with a site at each vertex. */
 typedef struct follower {
   const body *of;
   size_t sites, width;
@@ -17,7 +17,7 @@ typedef struct follower {
   double *change; /* of the field, on duals */
 } follower;
 
-/* Makes what a pass needs: back to the primitives, or along a direction of these. */
+/* Prepares a pass: back to the primitives, or along a direction of them. */
 static abut_status make(const body *b, const abut_smoothing *smoothing, bool back, follower *f)
 {
   void *memory = NULL;
@@ -74,8 +74,7 @@ static void find_gradients(follower *f)
   host_launch_f64(KERNEL_FIELD_GRADIENT, n, 1, a);
 }
 
-/* Returns -g / |g|^2 . v at vertex i, 0 where there is no gradient g: how much the distance changes
- * against v. */
+/* Returns -g / |g|^2 . v at vertex i, the change of distance against v; 0 if g is zero. */
 static double against(const follower *f, size_t i, const double v[3])
 {
   double along = 0.0, square = 0.0;
@@ -87,7 +86,7 @@ static double against(const follower *f, size_t i, const double v[3])
   return square > 0.0 ? -along / square : 0.0;
 }
 
-/* Writes the sites: each vertex, with the cotangent of the distance there. */
+/* Writes the sites: each vertex with the cotangent of its distance. */
 static void make_sites(follower *f, const double *bars)
 {
   const size_t n = f->sites;

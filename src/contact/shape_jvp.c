@@ -1,4 +1,4 @@
-/* JVPs by the shapes of bodies, and by poses beside them. */
+/* JVPs by the shapes of bodies, and by poses too. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
@@ -8,13 +8,13 @@
 #include <limits.h>
 
 typedef struct shape_jvp_call {
-  const abut_shape_tangents *of[2]; /* of bodies that move */
-  shaped_body bodies[2];            /* of NULL where a body does not */
+  const abut_shape_tangents *of[2]; /* for moving bodies */
+  shaped_body bodies[2];            /* of NULL for a fixed body */
   bool each_pose, follow;
   const abut_smoothing *smoothing;
 } shape_jvp_call;
 
-/* Makes rows of a body's direction as kernels read them, `count` from pose `first` on. */
+/* Makes `count` rows of a body's direction in the kernels' format, from pose `first` on. */
 static abut_status make_rows(const shape_jvp_call *s, int side, size_t first, size_t count,
                              size_t real_bytes, reals *out)
 {
@@ -40,8 +40,7 @@ done:
   return status;
 }
 
-/* Brings a body's direction to the device: what all poses share once for the slot, else a chunk's
- * rows. */
+/* Uploads a body's direction: once for the slot if all poses share it, otherwise a chunk's rows. */
 static abut_status bring_rows(call_on *on, size_t slot, int side, chunk c)
 {
   const shape_jvp_call *s = on->call->user;
@@ -89,7 +88,7 @@ static const operation shape_jvp_operation = {.base = &poses_operation,
                                               .upload = jvp_upload,
                                               .launch = call_launch_derivatives};
 
-/* Finds which bodies move, and refuses directions that are no numbers. */
+/* Finds which bodies move, and rejects directions that are not finite. */
 static abut_status take_directions(call *c, shape_jvp_call *s)
 {
   run *r = derivatives_run(c);

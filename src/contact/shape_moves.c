@@ -9,7 +9,7 @@
 
 enum { ARRAYS = 18 };
 
-/* The arrays of a direction, and, at the same places, of gradients. */
+/* The arrays of a direction, which have the same members as those of gradients. */
 static const struct {
   const char *name, *of_side[2];
   size_t offset, of, components;
@@ -62,7 +62,7 @@ static const double **array_of(abut_shape_tangents *t, int i)
   return (const double **)(void *)((char *)t + arrays[i].offset);
 }
 
-/* Returns the arrays of one row, and in counts how many numbers each has. */
+/* Returns the arrays of one row, and the number of elements of each in `counts`. */
 static abut_shape_tangents row_of(const body *b, const abut_shape_tangents *t, size_t at,
                                   size_t counts[ARRAYS])
 {
@@ -132,7 +132,7 @@ void shape_moves_settle(const shaped_body *b, const double *own, double *out)
   }
 }
 
-/* Copies the i-th `width` numbers of an array, where there is one. */
+/* Copies the i-th `width` numbers of an array unless it is NULL. */
 static void take(const double *from, size_t width, size_t i, double *to)
 {
   for (size_t k = 0; from && k < width; ++k) {
@@ -161,7 +161,7 @@ static void pack_core(const abut_shape_tangents *t, size_t i, abut_core_kind kin
   to[CORE_HALF + 2] *= kind == ABUT_CORE_BOX;
 }
 
-/* Of n . p, with n of length 1, the change is dn . p + n . dp. */
+/* The change of n . p for unit n is dn . p + n . dp. */
 static void pack_plane(const abut_shape_tangents *t, size_t i, const double *plane, double *to)
 {
   const double length = sqrt(plane[0] * plane[0] + plane[1] * plane[1] + plane[2] * plane[2]);

@@ -13,7 +13,7 @@ shaped_body shaped_of(const pair *p, int side)
   return (shaped_body){body_get(p->bodies[side]), p->touching[side]};
 }
 
-/* The families' places in the list of geometry/families.h. */
+/* The families' indices in the list of geometry/families.h. */
 enum { SUPERQUADRICS, POLYHEDRA, POINTCLOUDS, GRIDS, HEIGHT_FIELDS, CORES };
 _Static_assert(CORES + 1 == FAMILY_COUNT,
                "each family has derivatives by its shape, or says why not");
@@ -56,7 +56,7 @@ static void find_place(shape_walk *w, shape_part *p)
   }
 }
 
-/* The real behind a ranged primitive's last one: where the next begins, or the next entry. */
+/* The real after a ranged primitive's last one: the start of the next, or of the next entry. */
 static size_t end_of(const shape_walk *w, const int *entry)
 {
   const int *ranges = w->of->head + entry[ENTRY_RANGES];
@@ -229,7 +229,7 @@ static void write_superquadric(const abut_shape_gradients *to, size_t i, const d
   put(to->rotation, 3, 0, i, from + BY_ROTATION);
 }
 
-/* Of a disc the third length is 0. */
+/* The third length of a disc is 0. */
 static void write_core(const abut_shape_gradients *to, size_t i, const double *from)
 {
   put(to->core_half, 3, 0, i, from + BY_CORE_HALF);
@@ -238,8 +238,8 @@ static void write_core(const abut_shape_gradients *to, size_t i, const double *f
   put(to->core_rotation, 3, 0, i, from + BY_CORE_ROTATION);
 }
 
-/* Of a plane kernels hold n . p: with d that number's derivative, it is -d n by p and what they
- * have less d p by n. */
+/* Kernels hold n . p for a plane. With d that number's derivative, the derivative by p is -d n, and
+ * that by n is the kernels' minus d p. */
 static void write_plane(const abut_shape_gradients *to, size_t i, const double *plane,
                         const double *from)
 {

@@ -1,4 +1,4 @@
-/* Launches what takes the cotangents that the reverse pass leaves at sites of fields and at
+/* Launches the kernels that propagate the reverse pass's cotangents at sites of fields and at
  * vertices to rows of derivatives by the bodies' shapes. */
 #include "base/error.h"
 #include "geometry/layout.h"
@@ -6,18 +6,18 @@
 #include "contact/shape_rows.h"
 #include <limits.h>
 
-/* As kernels/shape/vertices.cl has them. */
+/* As in kernels/shape/vertices.cl. */
 enum { VERTEX_OWN = 1, VERTEX_KEPT = 2, VERTEX_ENDS = 4 };
 
-/* Tells whether the field is asked for at all vertices of a body with cotangents. */
+/* Returns whether the field at all vertices of a body is needed with cotangents. */
 static bool all_vertices_back(const run *r, int side)
 {
   return (r->pair->layout.vertices[side] && !r->pair->selected_vertices[side]) ||
          side_scored(r, side);
 }
 
-/* Takes the next `count` of the sites of a body's field. More than kernels can count stay as many
- * as an int can say, which check_scratch refuses. */
+/* Takes the next `count` sites of a body's field. Larger counts than kernels support are clamped to
+ * INT_MAX, which check_scratch rejects. */
 static int take_sites(field_sites *s, int side, size_t count)
 {
   const int first = s->count[side];
@@ -69,7 +69,7 @@ static abut_status vertices_of_shape(const run *r, size_t poses, int side, size_
                     BUFFER(r, OF_SIDE(SCRATCH_SHAPE_1, side)), ARG_INT(width));
 }
 
-/* What kernels of one part read of a body's sites. */
+/* Arguments for one part's kernels to read a body's sites. */
 #define PART_OF(r, side, sites, p)                                                           \
   BUFFER(r, OF_SIDE(SCRATCH_SITES_1, side)), BUFFER(r, SCRATCH_SITE_SHARES), ARG_INT(sites), \
     ARG_BUFFER((r)->bodies[side]->shape), ARG_INT((p)->first), ARG_INT((p)->count), HEAD(r)
@@ -77,7 +77,7 @@ static abut_status vertices_of_shape(const run *r, size_t poses, int side, size_
 #define ROW_OF(r, side, width, p) \
   BUFFER(r, OF_SIDE(SCRATCH_SHAPE_1, side)), ARG_INT(width), ARG_INT((p)->row)
 
-/* What kernels of a plane or a point read of the parts of sites. */
+/* Arguments for the kernels of a plane or a point to read the parts of sites. */
 #define ONE_OF(r, side, sites, p)                                                           \
   BUFFER(r, OF_SIDE(SCRATCH_SITES_1, side)), BUFFER(r, SCRATCH_SITE_PARTS), ARG_INT(sites), \
     ARG_BUFFER((r)->bodies[side]->shape), ARG_INT((p)->first), ARG_INT((p)->count)

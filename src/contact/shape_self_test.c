@@ -1,4 +1,4 @@
-/* The self-test of derivatives by shapes: of two bodies with every kind of primitive, in the poses
+/* The self-test of derivatives by shapes, for two bodies with every kind of primitive, in the poses
  * of the manifold's self-test. */
 #include "engine/self_test/bodies.h"
 #include "engine/self_test/runner.h"
@@ -10,13 +10,13 @@
 
 #define POSES SELF_TEST_SHAPE_POSES
 #define POSE_REALS 6
-#define ARRAYS 15      /* of a body */
-#define ARRAYS_USED 12 /* of those that one of the bodies has */
-#define GRID_AT 7      /* of the first body, its grid's coefficients */
-#define MOST 2560      /* numbers of an array */
+#define ARRAYS 15      /* per body */
+#define ARRAYS_USED 12 /* that at least one of the bodies has */
+#define GRID_AT 7      /* index of the first body's grid coefficients */
+#define MOST 2560      /* numbers per array */
 #define ROOM (2 * POSES * POSE_REALS + POSES * SELF_TEST_SHAPE_CONTACTS * 8 + 2 * ARRAYS * MOST)
 
-/* How many numbers an array of a body has, and what they must be. */
+/* The number of elements of a body's array, and their expected values. */
 typedef struct known {
   const char *name;
   const double *expected;
@@ -36,7 +36,7 @@ static const known of_both[2][ARRAYS] = {
    KNOWN(cloud_points, 2), KNOWN(cloud_normals, 2), KNOWN(cloud_widths, 2), KNOWN(core_half, 2),
    KNOWN(core_radius, 2), KNOWN(core_position, 2), KNOWN(core_rotation, 2)}};
 
-/* A body's arrays one behind the other, in that order. */
+/* A body's arrays, consecutive in that order. */
 typedef struct numbers {
   double of[ARRAYS][MOST];
 } numbers;
@@ -64,7 +64,7 @@ static abut_shape_gradients arrays_of(numbers *n, int which)
   return g;
 }
 
-/* Writes the products of a grid's derivatives with patterns in their place. */
+/* Replaces a grid's derivatives by their products with patterns. */
 static void take_patterns(double *grid, size_t count)
 {
   double products[SELF_TEST_PATTERNS];
@@ -143,7 +143,7 @@ static double pattern_at(size_t i)
 static double expected_along(int which, int array)
 {
   const known *k = &of_both[which][array];
-  const bool patterns = which == 0 && array == GRID_AT; /* a grid's answers are products already */
+  const bool patterns = which == 0 && array == GRID_AT; /* a grid's answers are already products */
   double sum = 0.0;
   for (size_t i = 0; i < k->count && !patterns; ++i) {
     sum += k->expected[i] * pattern_at(i);

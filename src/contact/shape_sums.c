@@ -65,7 +65,7 @@ void shape_sums_empty(shape_sums *s)
   s->next = 0;
 }
 
-/* Adds rows of poses, in order, to a sum. */
+/* Adds rows of poses to a sum, in order. */
 static void add_rows(const shape_sums *s, int side, const shape_piece *p, const void *rows,
                      double *sum)
 {
@@ -79,8 +79,8 @@ static void add_rows(const shape_sums *s, int side, const shape_piece *p, const 
   }
 }
 
-/* Fills a piece, from its poses' rows, or those of the chunk where it is all of that: it keeps them
- * then. */
+/* Fills a piece from its poses' rows. If the piece is the whole chunk, it takes over the chunk's
+ * rows. */
 static abut_status fill(const shape_sums *s, shape_piece *p, bool whole, const void *const rows[2],
                         void **chunk_rows, const bool *rejected)
 {
@@ -133,7 +133,7 @@ abut_status shape_pieces_create(const shape_sums *s, size_t first, size_t count,
   return ABUT_SUCCESS;
 }
 
-/* Adds the piece of the next poses. A block that comes in pieces is summed apart. */
+/* Adds the piece of the next poses. A block in several pieces is summed separately first. */
 static void add_next(shape_sums *s, const shape_piece *p)
 {
   const size_t end = p->first + p->count;

@@ -6,11 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-typedef double real; /* of the list's struct, which is not used here */
+typedef double real; /* for the list's struct; unused here */
 #include "geometry/coefficients.h"
 
-/* Returns how many edges of a body to keep: as many as it has primitives, within bounds that keep
- * the pairs of two bodies between 16^2 and 32^2; 0, for all, if it has few. */
+/* Returns the number of a body's edges to retain: that of its primitives, within bounds that keep
+ * the number of pairs of two bodies between 16^2 and 32^2; 0, for all, if it has few. */
 static uint32_t edges_to_keep(const abut_body_info *info)
 {
   if (info->edges <= 32) {
@@ -20,29 +20,29 @@ static uint32_t edges_to_keep(const abut_body_info *info)
   return primitives > 16 ? (uint32_t)primitives : 16;
 }
 
-/* A body whose diagonal is at most so many times its thickness is as a block; beyond that its
- * thickness decides: a plate of 10 mm has the scale of a block of 80 mm. */
+/* A body is treated as a block if its diagonal is at most this number of thicknesses. Beyond that
+ * its thickness decides: a plate of 10 mm has the scale of a block of 80 mm. */
 #define THICKNESSES 8.0
 #define SCALE_SMALLEST (250.0 * SMOOTHING_LENGTH_LEAST)
-/* Parts of an edge in which its least field is looked for, where the field may have several. */
+/* Parts of an edge in which the least field is searched, if the field may have several minima. */
 #define SAMPLES_FITTED 8
-/* Normal cones of fitted smoothings [degrees], and their inset in penetrations: beyond what the
- * field of a box rounds, along the diagonal of a corner. */
+/* Normal cones of fitted smoothing [degrees]. The inset, in penetrations, exceeds the rounding of a
+ * box's field along the diagonal of a corner. */
 #define CONE_INNER 15.0
 #define CONE_OUTER 35.0
 #define CONE_HOLD 2.0
 #define CONE_INSETS 3.0
 
-/* Returns the size by which a body's contacts are smoothed [m], HUGE_VAL for a single point. */
+/* Returns the size for the smoothing of a body's contacts [m]; HUGE_VAL for a single point. */
 static double scale_of(const abut_body_info *info)
 {
   return fmin(info->diagonal > 0.0 ? info->diagonal : HUGE_VAL,
               info->thickness > 0.0 ? THICKNESSES * info->thickness : HUGE_VAL);
 }
 
-/* Returns the temperature of selections. Scores of a large body's edges differ by more than those
- * of a small one's. Below a hundredth of the smaller body the kept edges of that body keep their
- * weights. */
+/* Returns the temperature of selections. Scores of a large body's edges vary more than those of a
+ * small one's. Below a hundredth of the smaller body's size, the selected edges of that body retain
+ * their weights. */
 static double fitted_sort(const abut_body_info *info1, const abut_body_info *info2, double size)
 {
   const double small = fmin(info1->diagonal, info2->diagonal);
@@ -50,10 +50,11 @@ static double fitted_sort(const abut_body_info *info1, const abut_body_info *inf
   return small > 0.0 ? fmin(0.005 * large, 0.01 * small) : 0.005 * size;
 }
 
-/* Returns the temperature of unions [m]. Where primitives blend, any other temperature than theirs
- * moves the surface off the mesh: a body of several primitives has a temperature of its own, which
- * its file may tell. Of two bodies' the smaller one is taken: a blend that is too wide closes bores
- * and fills notches, while one that is too narrow leaves seams a little deeper. */
+/* Returns the temperature of unions [m]. Where primitives blend, only the temperature with which
+ * they were fitted keeps the surface on the mesh: a body of several primitives has its own
+ * temperature, which its file may specify. If both bodies have one, the smaller is used: a blend
+ * that is too wide closes bores and fills notches, while one that is too narrow only leaves
+ * slightly deeper seams. */
 static double fitted_union(const abut_body_info *info1, const abut_body_info *info2, double size)
 {
   const abut_body_info *infos[2] = {info1, info2};
@@ -68,15 +69,14 @@ static double fitted_union(const abut_body_info *info1, const abut_body_info *in
   return fmax(least < HUGE_VAL ? least : 0.004 * size, SMOOTHING_LENGTH_LEAST);
 }
 
-/* Whether a body's field is that of one convex primitive, which is least at one place along an
- * edge. */
+/* Whether a body's field is that of one convex primitive, with a single minimum along an edge. */
 static bool is_convex(const abut_body_info *info)
 {
   return info->primitives == 1 && info->superquadrics + info->polyhedra + info->cores == 1;
 }
 
-/* The coefficients of edges in fields, by the penetration. They are fitted for pairs of edges, too,
- * which do not use them, so that a changed `edge_contacts` has them. */
+/* The coefficients of edges in fields, from the penetration. They are also set for pairs of edges,
+ * which do not use them, so that they are valid if `edge_contacts` is changed. */
 static void fit_edges_in_fields(const abut_body_info *info1, const abut_body_info *info2,
                                 abut_smoothing *out)
 {
@@ -85,12 +85,12 @@ static void fit_edges_in_fields(const abut_body_info *info1, const abut_body_inf
   out->gain = fmax(0.5 * out->penetration, SMOOTHING_LENGTH_LEAST);
   out->samples = is_convex(info1) && is_convex(info2) ? 1 : SAMPLES_FITTED;
   if (info1->height_fields || info2->height_fields) {
-    out->slope = -1.0; /* Above curved ground the field's slope grows with the height: divided by
-                          it, what is far would touch. */
+    out->slope = -1.0; /* Above curved ground, the field's slope grows with the height. Dividing by
+                          it would make far points touch. */
   }
 }
 
-/* What both forms of contacts of edges have in common. */
+/* The common part of both forms of edge contacts. */
 static abut_status fit(const char *who, abut_body body1, abut_body body2, abut_body_info infos[2],
                        abut_smoothing *out)
 {
@@ -114,12 +114,12 @@ static abut_status fit(const char *who, abut_body body1, abut_body body2, abut_b
   out->union_ = fitted_union(&info1, &info2, size);
   out->plane = 0.004 * size;
   out->penetration = 0.0056 * size;
-  /* Edges that cross another one at a few depths share it: a bar that tilts on two edges is held by
-   * both, by the deeper one too, which is not the nearest. */
+  /* Edges that cross another one at similar depths share it: a bar that tilts on two edges is
+   * supported by both, including the deeper one, which is not the nearest. */
   out->neighbour = 2.0 * out->penetration;
   out->distance = 1e-10 * size * size;
-  /* Gates keep true elements, near their bodies, where SoftSort would keep means of them: gradients
-   * along a path then keep to what values do (bench/paths.py). */
+  /* Gates retain true elements near their bodies, where SoftSort would use means. So gradients
+   * along a path agree with the values (bench/paths.py). */
   out->select = ABUT_SELECT_GATE;
   out->sort = fmax(fitted_sort(&info1, &info2, size), SMOOTHING_LENGTH_LEAST);
   fit_edges_in_fields(&info1, &info2, out);
@@ -149,8 +149,8 @@ abut_status abut_fit_edge_pairs(abut_body body1, abut_body body2, abut_smoothing
   return ABUT_SUCCESS;
 }
 
-/* Checks the coefficients of normal cones, which are of edges in fields. Vertices of one side by
- * themselves would miss contacts: what a cone leaves out of one side's is found by the other's. */
+/* Checks the coefficients of normal cones, which need edges in fields. Vertices of only one side
+ * would miss contacts: what a cone excludes on one side is found by the other's vertices. */
 static abut_status check_cones(const abut_smoothing *s)
 {
   const struct {
@@ -187,7 +187,7 @@ static abut_status check_cones(const abut_smoothing *s)
   return ABUT_SUCCESS;
 }
 
-/* Checks the coefficients of edges in fields, where they are used. */
+/* Checks the coefficients of edges in fields if they are used. */
 static abut_status check_edge_contacts(const abut_smoothing *s)
 {
   const struct {

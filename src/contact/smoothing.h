@@ -1,4 +1,4 @@
-/* Checks smoothing coefficients, and prepares what kernels read of them. */
+/* Checks smoothing coefficients, and prepares the kernels' coefficients. */
 #ifndef ABUT_CONTACT_SMOOTHING_H
 #define ABUT_CONTACT_SMOOTHING_H
 
@@ -6,7 +6,7 @@
 #include "engine/device/context.h"
 #include <abut/manifold.h>
 
-/* Refuses a coefficient that is out of range, and names it. */
+/* Rejects a coefficient out of range, and names it. */
 abut_status check_smoothing(const abut_smoothing *s);
 
 /* Whether normal cones weigh contacts. */
@@ -15,11 +15,11 @@ static inline bool smoothing_has_cones(const abut_smoothing *s)
   return s->cone_outer > s->cone_inner;
 }
 
-/* Whether two are equal in each coefficient. */
+/* Whether two smoothings have equal coefficients. */
 bool smoothing_is_like(const abut_smoothing *a, const abut_smoothing *b);
 
 /* Makes the coefficients (cl/geometry/coefficients.h) in reals of `size` bytes, with room for
- * `more` behind them. */
+ * `more` reals after them. */
 abut_status coefficients_of(const abut_smoothing *s, size_t size, size_t more, reals *out);
 abut_status upload_coefficients(device *d, const abut_smoothing *s, buffer **out);
 
