@@ -12,20 +12,20 @@
 
 #define ARRAYS_MOST 4096
 
-/* An array, and where it is: in the file, or unpacked. */
+/* An array and its location: in the file, or unpacked. */
 typedef struct array_of {
   npy_stored stored;
-  zip_uint64_t member; /* of an archive */
+  zip_uint64_t member; /* in an archive */
   bool compressed;
-  abut_array whole; /* once it is unpacked */
+  abut_array whole; /* valid after unpacking */
 } array_of;
 
 struct abut_array_file {
   char *name;
-  int file;       /* of a .npy, else -1 */
+  int file;       /* of a .npy; otherwise -1 */
   zip_t *archive; /* of an .npz */
   array_of *arrays;
-  abut_array *described; /* without data; names are its own */
+  abut_array *described; /* without data; owns its names */
   size_t count;
 };
 
@@ -78,7 +78,7 @@ static abut_status make_room(abut_array_file *f, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* As abut_read_npz gives it; how long a text is shows once it is read. */
+/* Same as abut_read_npz. The length of a text is known only after reading. */
 static void describe(const npy *h, abut_array *out)
 {
   out->type = h->type;
@@ -125,8 +125,7 @@ static abut_status open_member(abut_array_file *f, zip_uint64_t member)
   a->stored.data = header_bytes;
   a->member = member;
   a->compressed = !stored;
-  TRY(copy_text(file, strlen(file) - strlen(".npy"), &name)); /* which it ends with, or it would
-                                                                 not be open */
+  TRY(copy_text(file, strlen(file) - strlen(".npy"), &name)); /* an open file has this extension */
   d->name = name;
   describe(&a->stored.header, d);
   for (size_t i = 0; i + 1 < f->count; i++) {
@@ -188,14 +187,14 @@ abut_status abut_list_arrays(const abut_array_file *f, const abut_array **arrays
 
 /* ---- ranges ---- */
 
-/* Of a compressed member all is unpacked, once. */
+/* Unpacks a compressed member as a whole, once. */
 static abut_status unpack(abut_array_file *f, array_of *a)
 {
   if (!a->compressed || a->whole.data) {
     return ABUT_SUCCESS;
   }
   TRY(npz_read_array(f->name, f->archive, a->member, &a->whole));
-  npy *h = &a->stored.header; /* as it lies in memory now */
+  npy *h = &a->stored.header; /* describes the data in memory from now on */
   size_t elements = 0;
   h->fortran = false;
   h->narrow = NPY_AS_IT_IS;

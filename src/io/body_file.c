@@ -31,7 +31,7 @@ static abut_status read_operation(const json_file *f, const json_at *parent, abu
   return ABUT_SUCCESS;
 }
 
-/* The primitives of a family, whose list may be missing. */
+/* Reads the primitives of a family, whose list may be missing. */
 static abut_status read_family(const json_file *f, const json_at *root, const family *kind,
                                body_file *b)
 {
@@ -55,7 +55,7 @@ static abut_status read_family(const json_file *f, const json_at *root, const fa
   return ABUT_SUCCESS;
 }
 
-/* `folder` bytes of `before` and the text; NULL without memory. */
+/* Joins `folder` bytes of `before` and the text; NULL without memory. */
 static char *join(const char *before, size_t folder, const char *text)
 {
   size_t length = strlen(text);
@@ -67,8 +67,8 @@ static char *join(const char *before, size_t folder, const char *text)
   return joined;
 }
 
-/* The path of a file that the body file names, with the body file's folder before a relative
- * one. */
+/* Reads the path of a file named by the body file. A relative path is prefixed with the body file's
+ * folder. */
 static abut_status read_path(const json_file *f, const json_at *at, char **out)
 {
   const char *text;
@@ -97,7 +97,7 @@ static abut_status read_texts(const json_file *f, const json_at *root, body_file
     TRY(read_path(f, &at, &b->surface_path));
   }
   if (!json_find(root, "mesh", &at) && json_find(root, height_fields_family.key, &at)) {
-    return ABUT_SUCCESS; /* the height field's own mesh: height_mesh_add */
+    return ABUT_SUCCESS; /* the height field's own mesh is used: height_mesh_add */
   }
   TRY(json_need(f, root, "mesh", &at));
   return read_path(f, &at, &b->mesh_path);
@@ -105,7 +105,7 @@ static abut_status read_texts(const json_file *f, const json_at *root, body_file
 
 /* ---- the cloud ---- */
 
-/* One of `points`; its normal becomes a unit vector. */
+/* Reads one element of `points`, and normalises its normal. */
 static abut_status read_point(const json_file *f, const json_at *at, double out[7])
 {
   double *n = out + 3;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Finds a list of an object, which may be missing: an empty one then. */
+/* Finds a list of an object; a missing list is empty. */
 static abut_status find_list(const json_file *f, const json_at *parent, const char *key,
                              json_at *list, size_t *count)
 {
@@ -21,7 +21,7 @@ static abut_status find_list(const json_file *f, const json_at *parent, const ch
            : json_fail(f, list, "%zu elements; %zu are the most", *count, ELEMENT_LIMIT);
 }
 
-/* Reads rows of four numbers, each of which `fits`. */
+/* Reads rows of four numbers, each accepted by `fits`. */
 static abut_status read_rows(const json_file *f, const json_at *list, size_t count,
                              bool (*fits)(const double row[4], char why[FEATURE_WHY]),
                              arena *memory, const double **out)
@@ -41,7 +41,7 @@ static abut_status read_rows(const json_file *f, const json_at *list, size_t cou
   return ABUT_SUCCESS;
 }
 
-/* Reads `length` numbers of which the first two are vertices below `count`. */
+/* Reads `length` numbers, of which the first two are vertices below `count`. */
 static abut_status read_ends(const json_file *f, const json_at *at, size_t length, size_t count,
                              double *row, uint32_t ends[2])
 {
@@ -89,7 +89,7 @@ static abut_status refuse_equal(const json_file *f, const json_at lists[2], size
                    earlier < straight ? earlier : earlier - straight);
 }
 
-/* Rows of a circle: its centre, its axis, its size and its radius. */
+/* Reads rows of circles: centre, axis, size and radius. */
 static abut_status read_circles(const json_file *f, const json_at *at, arena *memory,
                                 abut_body_def *def)
 {

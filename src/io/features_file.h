@@ -1,4 +1,4 @@
-/* Features of a body file, its angle of sharp edges and its cones. */
+/* Features of a body file, its angle for sharp edges, and its cones. */
 #ifndef ABUT_IO_FEATURES_FILE_H
 #define ABUT_IO_FEATURES_FILE_H
 
@@ -6,9 +6,8 @@
 #include "format/json.h"
 #include <abut/body.h>
 
-/* Reads the keys "features", "sharp" and "cones", each of which may be missing, into a definition;
- * what it points to is of `memory`. How many cones there must be is checked here only where
- * features are stated. */
+/* Reads the optional keys "features", "sharp" and "cones" into a definition, with arrays from
+ * `memory`. The number of cones is checked here only if features are stated. */
 abut_status features_read(const json_file *f, const json_at *root, arena *memory,
                           abut_body_def *def);
 

@@ -12,7 +12,7 @@
 
 const cache_kind field_cache_kind = {"fields", ".field", 64, (uint64_t)2 << 30};
 
-/* ---- what a field depends on ---- */
+/* ---- the key of a field ---- */
 
 cache_key field_cache_key(const abut_body_def *mesh, const abut_field_options *options)
 {
@@ -32,18 +32,18 @@ cache_key field_cache_key(const abut_body_def *mesh, const abut_field_options *o
   return key;
 }
 
-/* ---- an entry: this, then the arrays in the order of its counts ---- */
+/* ---- an entry: this struct, then the arrays in the order of its counts ---- */
 
 typedef struct stored {
   uint64_t vertices, faces, corners, edges, levels;
   uint64_t size[3], blocks[LEVELS_MOST];
-  uint64_t narrow; /* bit l: the coefficients of level l are floats, of which the grid is level 0 */
+  uint64_t narrow; /* bit l: the coefficients of level l are floats; level 0 is the grid */
   uint64_t operation;
   double origin[3], spacing;
   abut_field_report report;
 } stored;
 
-/* Counts the bytes where `at` is NULL. */
+/* Only counts the bytes if `at` is NULL. */
 typedef struct writer {
   unsigned char *at;
   size_t bytes;
@@ -131,7 +131,7 @@ typedef struct reader {
   bool good;
 } reader;
 
-/* Room for `count` elements of which the entry has `stored_size` bytes each. */
+/* Allocates `count` elements, for each of which the entry has stored_size bytes. */
 static void *room_for(reader *r, uint64_t count, size_t stored_size, size_t size)
 {
   void *out = NULL;
@@ -173,7 +173,7 @@ static double *take_reals(reader *r, uint64_t count, bool narrow)
   return out;
 }
 
-/* Room for what is put together of the entry. */
+/* Allocates data assembled from the entry. */
 static void *make(reader *r, size_t count, size_t size)
 {
   void *out = NULL;
@@ -213,7 +213,7 @@ static void take_grid(reader *r, const stored *s, abut_body_def *def)
 
 static bool is_sane(const stored *s, size_t bytes)
 {
-  const uint64_t most = bytes; /* each of a count takes a byte or more */
+  const uint64_t most = bytes; /* each counted element takes at least a byte */
   bool sane = s->levels <= LEVELS_MOST && s->vertices && s->size[0] && s->size[1] && s->size[2];
   for (size_t i = 0; sane && i < s->levels; ++i) {
     sane = s->blocks[i] <= most;

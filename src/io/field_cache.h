@@ -1,4 +1,4 @@
-/* Fields kept on disk, found again by the mesh and the options that they are made of. */
+/* Fields cached on disk, found by their mesh and options. */
 #ifndef ABUT_IO_FIELD_CACHE_H
 #define ABUT_IO_FIELD_CACHE_H
 
@@ -7,13 +7,13 @@
 
 extern const cache_kind field_cache_kind;
 
-/* The key of a mesh's vertices and faces and of what the options say of its field. */
+/* The key of a mesh's vertices and faces and of the options that affect its field. */
 cache_key field_cache_key(const abut_body_def *mesh, const abut_field_options *options);
 
-/* False where there is none; *field is as it was then. */
+/* Returns false if there is none; then *field is unchanged. */
 bool field_cache_read(const cache_key *key, abut_field *field);
 
-/* What cannot be kept is not. */
+/* Fields that cannot be stored are skipped. */
 void field_cache_write(const cache_key *key, const abut_field *field);
 
 #endif

@@ -23,7 +23,7 @@ static abut_status fail_name(const char *path)
                 : fail_at(ABUT_ERROR_ARGUMENT, path, 0, "a body file's name is UTF-8");
 }
 
-/* Names the surface of a body, if it has one. Returns whether that went well. */
+/* Names the surface of a body, if any. Returns whether that succeeded. */
 static bool add_surface(json_t *root, const body_names *n, const abut_body_def *def)
 {
   return !def->surface.face_count ||
@@ -46,7 +46,7 @@ static abut_status make_body(const body_names *n, const abut_body_def *def, char
   return *out ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for '%s'", n->body);
 }
 
-/* Appends one to a list, which is taken over: NULL where that cannot be. */
+/* Appends an element to a list, which is taken over. Returns NULL on failure. */
 static json_t *with_one(json_t *list, json_t *one)
 {
   if (json_array_append_new(list, one) != 0) {
@@ -65,7 +65,7 @@ static json_t *numbers_of(const double *x, size_t count)
   return out;
 }
 
-/* Says of a primitive what only those that are taken away have to say. */
+/* Adds the operation to a subtracted primitive; an added one has none. */
 static json_t *with_operation(json_t *primitive, abut_operation operation)
 {
   if (primitive && operation == ABUT_SUBTRACT &&
@@ -94,8 +94,7 @@ static json_t *polyhedron_of(const abut_polyhedron *p)
   return with_operation(planes ? json_pack("{s:o}", "planes", planes) : NULL, p->operation);
 }
 
-/* Appends what a definition has of a kind of primitives to a body, if it has any. Returns whether
- * that went well. */
+/* Adds the primitives of a kind to a body, if there are any. Returns whether that succeeded. */
 static bool add_primitives(json_t *root, const char *kind, json_t *list)
 {
   if (list && !json_array_size(list)) {
@@ -123,7 +122,7 @@ static json_t *polyhedra_of(const abut_body_def *def)
   return list;
 }
 
-/* A body of superquadrics and polyhedra, with the temperature of their union. */
+/* Makes a body of superquadrics and polyhedra, with the temperature of their union. */
 static abut_status make_primitives(const body_names *n, const abut_body_def *def, char **out)
 {
   json_t *root =
@@ -151,7 +150,7 @@ typedef struct arrays {
   arena memory;
 } arrays;
 
-/* level: below LEVELS_MOST; 0 has the name alone. */
+/* level: below LEVELS_MOST; for 0, the name has no number. */
 static abut_array *next_array(arrays *a, const char *name, size_t level)
 {
   abut_array *next = &a->at[a->count];
@@ -162,7 +161,7 @@ static abut_array *next_array(arrays *a, const char *name, size_t level)
   return next;
 }
 
-/* As float32 where all are such, to the bit. */
+/* Uses float32 if all numbers are exactly representable. */
 static abut_status narrowed(arrays *a, const double *from, size_t count, abut_array *out)
 {
   void *memory;

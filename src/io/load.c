@@ -30,7 +30,7 @@ static void set_mesh(abut_body_def *def, const mesh *m)
   def->edge_count = m->edge_count;
 }
 
-/* The makers of bodies and fields know numbers, not files. */
+/* Adds the file's name to errors, since makers of bodies and fields work without files. */
 static abut_status of_file(const char *path, abut_status status)
 {
   if (status == ABUT_ERROR_BODY || status == ABUT_ERROR_ARGUMENT) {
@@ -103,7 +103,7 @@ abut_status abut_load_field(const char *path, const abut_field_options *options,
   TRY(mesh_read(path, &m));
   scale_mesh(&m, options->scale != 0.0 ? options->scale : 1.0);
   const abut_status status = make_field(path, &m, options, field);
-  if (status == ABUT_SUCCESS) { /* of the file and not of the mesh, by which fields are kept */
+  if (status == ABUT_SUCCESS) { /* it depends on the file, while cached fields depend on the mesh */
     field->report.trailing = m.trailing;
     field->report.suspicions |= trailing_suspicion(m.trailing);
   }
@@ -149,8 +149,8 @@ static abut_status load_mesh(abut_context context, const char *path,
   return status;
 }
 
-/* A mesh that a body file names and nobody can read is that file's fault. name: what the body file
- * calls it. */
+/* If a mesh named by a body file cannot be read, the error is attributed to the body file. name:
+ * the path in the body file. */
 static abut_status read_named_mesh(const char *path, const char *name, const char *mesh_path,
                                    mesh *m)
 {
@@ -163,7 +163,7 @@ static abut_status read_named_mesh(const char *path, const char *name, const cha
   return status;
 }
 
-/* Reads the surface that a body file names, if it does. */
+/* Reads the surface named by a body file, if any. */
 static abut_status read_surface(const char *path, const body_file *file, mesh *m, abut_surface *out)
 {
   if (!file->surface_path) {
@@ -179,8 +179,8 @@ static abut_status read_surface(const char *path, const body_file *file, mesh *m
   return ABUT_SUCCESS;
 }
 
-/* A body whose mesh or features are in another place or unit than its primitives has that
- * diagnostic, and one whose meshes' files go on behind their end. */
+/* Sets the diagnostics of a body: meshes or features in another place or unit than the primitives,
+ * and mesh files with trailing data. */
 static abut_status diagnose(const abut_body_def *def, size_t trailing, abut_body body)
 {
   misfit of;
@@ -252,7 +252,7 @@ static abut_status copy_into(void **out, const void *from, size_t count, size_t 
   return ABUT_SUCCESS;
 }
 
-/* Copies a surface; mesh_free frees it, also where this fails. */
+/* Copies a surface. mesh_free frees it, even after a failure. */
 static abut_status copy_surface(const abut_surface *s, mesh *m)
 {
   void *vertices = NULL, *sizes = NULL, *indices = NULL;
@@ -311,7 +311,7 @@ abut_status abut_load_hull(abut_context context, const char *path, abut_shape *s
   abut_status status = of_file(path, abut_create_shape(context, &def, shape));
   mesh_free(&m);
   if (status == ABUT_ERROR_ARGUMENT) {
-    status = ABUT_ERROR_FORMAT; /* vertices are all that was given, and they are the file's */
+    status = ABUT_ERROR_FORMAT; /* the arguments were only vertices, which come from the file */
   }
   return status;
 }
@@ -340,7 +340,7 @@ abut_status abut_load_ccd_mesh(abut_context context, const char *path, abut_ccd_
   abut_status status = of_file(path, abut_create_ccd_mesh(context, &def, out));
   mesh_free(&m);
   if (status == ABUT_ERROR_ARGUMENT) {
-    status = ABUT_ERROR_FORMAT; /* a mesh is all that was given, and it is the file's */
+    status = ABUT_ERROR_FORMAT; /* the argument was only a mesh, which comes from the file */
   }
   return status;
 }
@@ -396,8 +396,8 @@ abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing)
   return status;
 }
 
-/* Fits the coefficients that a file leaves out. Cones need edges on both sides: where the file
- * leaves these out, cones are off unless it states them. */
+/* Fits the coefficients that a file omits. Cones need edges on both sides: if the file turns these
+ * edges off, cones are off unless stated. */
 static abut_status fit_others(const abut_smoothing *own, uint64_t stated, abut_body body1,
                               abut_body body2, abut_smoothing *out)
 {

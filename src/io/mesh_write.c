@@ -1,4 +1,4 @@
-/* A mesh as a file, and a body file with another mesh. */
+/* Writes a mesh file, and a body file with another mesh. */
 #include "base/error.h"
 #include "format/json.h"
 #include "format/whole_file.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define DIGITS 17 /* by which a double is read back to the bit */
+#define DIGITS 17 /* reproduces a double exactly */
 
 abut_status abut_write_mesh(const char *path, const abut_body_def *def)
 {
@@ -26,14 +26,14 @@ abut_status abut_write_mesh(const char *path, const abut_body_def *def)
   return status;
 }
 
-/* Returns how long the folder of a path is, with its last slash. */
+/* Returns the length of a path's folder, including its last slash. */
 static size_t folder_of(const char *path)
 {
   const char *slash = strrchr(path, '/');
   return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Whether two files lie in one folder. */
+/* Whether two files are in the same folder. */
 static bool same_folder(const char *a, const char *b)
 {
   const char *const paths[2] = {a, b};
@@ -52,7 +52,7 @@ static bool same_folder(const char *a, const char *b)
   return of[0].st_dev == of[1].st_dev && of[0].st_ino == of[1].st_ino;
 }
 
-/* Whether a body file names files beside its mesh. */
+/* Whether a body file names files other than its mesh. */
 static bool names_files(json_t *root)
 {
   static const char *const lists[] = {"grids", "height_fields"};
@@ -76,7 +76,7 @@ static abut_status set_values(json_t *root, const char *mesh_name, double union_
   return ABUT_SUCCESS;
 }
 
-/* Writes the surface that a body file names beside the new file, too. */
+/* If a body file names a surface, writes it next to the new file, too. */
 static abut_status take_surface(const char *from, const body_names *n, json_t *root, body_texts *t)
 {
   char *path = NULL;

@@ -29,7 +29,7 @@ static abut_status add_vertex(obj_text *t, const double v[3])
   return add(t, line);
 }
 
-/* A face or an edge; OBJ counts from 1. */
+/* Adds a face or an edge; OBJ counts from 1. */
 static abut_status add_element(obj_text *t, const char *letter, const uint32_t *corners,
                                size_t count)
 {

@@ -12,7 +12,7 @@ typedef struct list {
   size_t bodies_room, lines_room;
 } list;
 
-/* A file of the list's folder. */
+/* Gives the path of a file relative to the list's folder. */
 static abut_status path_beside(const char *name, word file, char **out)
 {
   void *memory;
@@ -25,7 +25,7 @@ static abut_status path_beside(const char *name, word file, char **out)
   return ABUT_SUCCESS;
 }
 
-/* What is no text has some. */
+/* Binary data has control characters. */
 static bool has_control(word w)
 {
   for (size_t i = 0; i < w.length; i++) {
@@ -54,7 +54,7 @@ static abut_status check_line(const scan *t, const word *files, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* The line counts from when both its names are there. */
+/* A line is included only after both its names are stored. */
 static abut_status add_line(const scan *t, const word *files, list *l)
 {
   abut_pair_files *p = l->out;

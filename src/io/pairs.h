@@ -4,7 +4,7 @@
 
 #include <abut/files.h>
 
-/* name: of the list, beside which its files lie. *out is empty on failure. */
+/* name: of the list; files are relative to its folder. *out is empty on failure. */
 abut_status pairs_parse(const char *name, const char *bytes, size_t count, abut_pair_files *out);
 
 #endif

@@ -16,14 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is read whole at most. */
+/* Size limit for files that must be read as a whole. */
 #define WHOLE_MOST ((size_t)10000000)
 #define TEXT_BYTES 65536
 
 /* An array whose rows are read by range. */
 typedef struct rows_of {
   npy_stored stored;
-  char name[8]; /* "" of a file that is one array */
+  char name[8]; /* "" for a file that is a single array */
 } rows_of;
 
 enum { POSE1, POSE2, PAIR, ONE, TWO, ARRAYS };
@@ -31,13 +31,13 @@ enum { POSE1, POSE2, PAIR, ONE, TWO, ARRAYS };
 struct abut_pose_file {
   char *name;
   abut_pose_file_info info;
-  pose_bytes from;        /* of a .npy; file -1 without one */
+  pose_bytes from;        /* of a .npy; without one, file is -1 */
   zip_t *archive;         /* of an .npz */
-  rows_of arrays[ARRAYS]; /* of a .npy the first alone, which has the columns of both bodies */
+  rows_of arrays[ARRAYS]; /* for a .npy only the first, which has the columns of both bodies */
   bool has_whole;
-  abut_poses whole;    /* what cannot be read by ranges */
-  bool has_shapes;     /* ONE and TWO have been looked for */
-  uint32_t *shapes[2]; /* of them what cannot be read by ranges */
+  abut_poses whole;    /* used if ranges cannot be read */
+  bool has_shapes;     /* ONE and TWO have been searched for */
+  uint32_t *shapes[2]; /* those of them whose ranges cannot be read */
 };
 
 static void close_member(rows_of *a)
@@ -88,12 +88,12 @@ static abut_status create(const char *name, abut_pose_file **out)
   return ABUT_SUCCESS;
 }
 
-/* What was opened goes out, or is closed. */
+/* Hands the opened file over, or closes it on failure. */
 static abut_status hand_over(abut_pose_file *f, abut_status status, abut_pose_file **out,
                              abut_pose_file_info *info)
 {
   if (status != ABUT_SUCCESS) {
-    f->from.file = -1; /* the caller's again */
+    f->from.file = -1; /* the caller owns it again */
     abut_close_poses(f);
     return status;
   }
@@ -147,7 +147,7 @@ static const char *const member_names[][ARRAYS] = {[ABUT_POSE_TWIST] = {"s1", "s
                                                    [ABUT_POSE_QUATERNION] = {"pose1", "pose2",
                                                                              "pair", "one", "two"}};
 
-/* *whole: a member is compressed. */
+/* *whole: whether a member is compressed. */
 static abut_status open_rows(abut_pose_file *f, int which, zip_int64_t member, bool *whole)
 {
   rows_of *a = &f->arrays[which];
@@ -223,9 +223,9 @@ abut_status pose_file_open_npz(const char *name, const char *bytes, size_t count
   return hand_over(f, status, file, info);
 }
 
-/* ---- what is read whole ---- */
+/* ---- files read as a whole ---- */
 
-/* What a line of Python calls the file between apostrophes. */
+/* The file's name for a suggested Python line in single quotes. */
 static const char *quoted(const char *path)
 {
   return strpbrk(path, "'\\\"$`\n") ? "FILE" : path;
@@ -250,7 +250,7 @@ static abut_status fail_large_text(const char *path)
     WHOLE_MOST, quoted(path));
 }
 
-/* Looks at no more than it must. */
+/* Reads only as much as necessary. */
 static abut_status check_lines(const char *path)
 {
   char text[TEXT_BYTES];
@@ -265,7 +265,7 @@ static abut_status check_lines(const char *path)
       lines++;
     }
     if (got < 0 && errno != EINTR) {
-      break; /* what reads it whole says why */
+      break; /* reading the whole file reports the error */
     }
   }
   close(file);
@@ -351,7 +351,7 @@ static npy_where where_of(const abut_pose_file *f, const rows_of *a)
   return (npy_where){f->name, a->name[0] ? a->name : NULL};
 }
 
-/* Rows first .. first + count - 1 as an array of their own. */
+/* Reads rows first .. first + count - 1 as a separate array. */
 static abut_status read_rows(const abut_pose_file *f, const rows_of *a, size_t first, size_t count,
                              abut_array *out)
 {
@@ -362,7 +362,7 @@ static abut_status read_rows(const abut_pose_file *f, const rows_of *a, size_t f
   return npy_read_range(where_of(f, a), &a->stored, from, counts, out);
 }
 
-/* Columns from `column` on, of a row each. */
+/* Takes `width` columns from `column` on. */
 static void take_columns(const abut_array *a, size_t column, size_t width, double *out)
 {
   for (size_t i = 0; i < a->shape[0]; i++) {
@@ -461,7 +461,7 @@ abut_status abut_read_poses(abut_pose_file *f, size_t first, size_t count, abut_
   return status;
 }
 
-/* ---- which shapes poses are of ---- */
+/* ---- shape indices of poses ---- */
 
 static abut_status open_shapes(abut_pose_file *f, const zip_int64_t members[2])
 {
@@ -494,7 +494,7 @@ static abut_status find_shapes(abut_pose_file *f)
   const abut_status status = members[0] < 0 ? ABUT_SUCCESS : open_shapes(f, members);
   for (int i = ONE; i <= TWO && status != ABUT_SUCCESS; i++) {
     close_member(&f->arrays[i]);
-    free(f->shapes[i - ONE]); /* what was read of one though the other failed */
+    free(f->shapes[i - ONE]); /* one may have been read before the other failed */
     f->shapes[i - ONE] = NULL;
   }
   f->has_shapes = status == ABUT_SUCCESS;

@@ -12,17 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of both poses, by what a header of so many means; one more may name a pair. */
+/* Columns of both poses; their number in the header determines the format. One more column may name
+ * a pair. */
 #define TWIST_COLUMNS 12
 #define QUATERNION_COLUMNS 14
 #define COLUMNS_MOST (QUATERNION_COLUMNS + 1)
 
-/* What the rows are read into. */
+/* The destination of the rows. */
 typedef struct rows {
   abut_poses *out;
   size_t rooms[4];
-  size_t columns; /* of each row, as the header has them */
-  size_t width;   /* numbers of a pose */
+  size_t columns; /* per row, from the header */
+  size_t width;   /* numbers per pose */
 } rows;
 
 static bool names_pairs(const rows *r)
@@ -32,7 +33,7 @@ static bool names_pairs(const rows *r)
 
 /* ---- the header ---- */
 
-/* What a column's name says of its number: of "x1", "x_1", "pose1.x" and "Body_1_X" all "x". */
+/* Reduces a column's name to its meaning: "x1", "x_1", "pose1.x" and "Body_1_X" all give "x". */
 static void column_meaning(word name, char out[16])
 {
   size_t end = name.length, start = 0, used = 0;
@@ -51,8 +52,8 @@ static void column_meaning(word name, char out[16])
   out[used] = '\0';
 }
 
-/* A quaternion with w last, or a body that stands before its name, would be another pose, silently:
- * names end with what their number is. */
+/* A quaternion with w last, or names that begin with the body, would silently give wrong poses. So
+ * names must end with the meaning of their number. */
 static abut_status check_quaternion(const scan *t, const word *fields)
 {
   static const char ends[] = "xyzwxyz";
@@ -69,7 +70,7 @@ static abut_status check_quaternion(const scan *t, const word *fields)
   return ABUT_SUCCESS;
 }
 
-/* Names of twists are not agreed upon. What cannot be one is refused. */
+/* Names of twists are not standardised, so only impossible ones are rejected. */
 static abut_status check_twist(const scan *t, const word *fields)
 {
   static const char *const others[] = {"qw", "qx", "qy", "qz", "roll", "pitch", "yaw"};
@@ -93,7 +94,7 @@ static abut_status check_twist(const scan *t, const word *fields)
   return ABUT_SUCCESS;
 }
 
-/* What separates columns elsewhere, where that is in the only one. */
+/* Suggests a different separator if there is only one column. */
 static const char *separator_of(const word *fields, size_t count)
 {
   return count != 1 ? ""
@@ -113,7 +114,7 @@ static abut_status fail_header(const scan *t, const word *fields, size_t count)
                  count, count == 1 ? "" : "s", separator_of(fields, count));
 }
 
-/* A header of numbers would be a pose lost. */
+/* A header of numbers would be a lost pose. */
 static abut_status read_header(scan *t, rows *r)
 {
   word fields[COLUMNS_MOST];
@@ -198,7 +199,7 @@ static abut_status read_rows(scan *t, abut_poses *out)
 {
   rows r = {.out = out};
   TRY(read_header(t, &r));
-  if (names_pairs(&r)) { /* there, though there be no rows */
+  if (names_pairs(&r)) { /* the array exists even without rows */
     void *pairs = NULL;
     TRY(grow(&pairs, &r.rooms[2], 1, sizeof *out->pair));
     out->pair = pairs;
@@ -230,7 +231,7 @@ abut_status poses_parse_csv(const char *name, const char *bytes, size_t count, a
 
 static const char *const pose_names[] = {"s1", "s2", "pose1", "pose2"};
 
-/* Those that are there, by name. */
+/* Fails, and names the existing members. */
 static abut_status fail_mixed(const char *name, const zip_int64_t at[4])
 {
   char held[64] = "";
@@ -252,7 +253,7 @@ static abut_status fail_mixed(const char *name, const zip_int64_t at[4])
                  held);
 }
 
-/* Which of the two pairs of names the archive has. */
+/* Finds which of the two pairs of names the archive has. */
 abut_status poses_find_members(const char *name, zip_t *archive, abut_pose_kind *kind,
                                zip_int64_t found[2])
 {
@@ -299,7 +300,7 @@ static abut_status convert(const char *name, const abut_array *a, size_t width, 
   return ABUT_SUCCESS;
 }
 
-/* Each pose's pair, where the archive tells. */
+/* Reads each pose's pair, if the archive has them. */
 static abut_status read_indices(const char *name, zip_t *archive, abut_poses *out)
 {
   return indices_find(name, archive, "pair", "a pair", out->count, &out->pair);

@@ -1,4 +1,4 @@
-/* Which shapes the rows of a batch are of, from bytes. */
+/* Shape indices for the rows of a batch, from bytes. */
 #ifndef ABUT_IO_SHAPE_ROWS_H
 #define ABUT_IO_SHAPE_ROWS_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* See abut_load_shape_rows; of an .npz. Both are NULL on failure. */
+/* See abut_load_shape_rows, for an .npz archive. Both are NULL on failure. */
 abut_status shape_rows_parse(const char *name, const char *bytes, size_t size, size_t count,
                              uint32_t **one, uint32_t **two);
 

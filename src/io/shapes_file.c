@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the groups of a kind's numbers are. */
+/* Format of a shape: the groups of its numbers. */
 typedef struct shape_word {
   const char *word;
-  size_t groups, sizes; /* sizes: of the first group; 0: it is a number, or vertices */
+  size_t groups, sizes; /* sizes: in the first group; 0: it is a single number, or vertices */
 } shape_word;
 
 static const shape_word words[ABUT_SHAPE_KINDS] = {
@@ -144,7 +144,7 @@ void shapes_file_free(shapes_file *s)
   *s = (shapes_file){0};
 }
 
-/* Makes all, or none. */
+/* Makes all shapes or none. */
 static abut_status make(abut_context context, const shapes_file *s, abut_shape **out)
 {
   void *memory = NULL;

@@ -6,9 +6,9 @@
 #include <abut/closest.h>
 
 typedef struct shapes_file {
-  abut_shape_def *defs; /* (count), of which each is in range */
+  abut_shape_def *defs; /* (count), all valid */
   size_t count;         /* at least 1 */
-  arena memory;         /* of these and of hulls' vertices */
+  arena memory;         /* for these and the vertices of hulls */
 } shapes_file;
 
 /* Reads and checks everything; `name` is the file's path. *out is empty on failure. */

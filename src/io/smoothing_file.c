@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_BYTES 2048 /* all keys, and numbers of at most 25 bytes */
+#define TEXT_BYTES 2048 /* all keys with numbers of at most 25 bytes */
 
 #define LENGTH(key, member)                                                        \
   {                                                                                \
@@ -50,7 +50,7 @@ static const entry reals[] = {
 
 #define REAL_COUNT (sizeof reals / sizeof *reals)
 
-/* These may be absent, and are 0 then: off. */
+/* These may be absent, and are then 0: off. */
 static const entry optional[] = {
   WITHIN(floor, 0.0, FLOOR_MOST),
   WITHIN(margin, -SMOOTHING_MOST, SMOOTHING_MOST),
@@ -58,8 +58,8 @@ static const entry optional[] = {
 
 #define OPTIONAL_COUNT (sizeof optional / sizeof *optional)
 
-/* Coefficients of pairs of edges that were taken out. Files that state them as 0, off, mean what
- * they meant. */
+/* Coefficients of pairs of edges that no longer exist. Files that set them to 0, off, are still
+ * valid. */
 static const char *const taken_out[] = {"near", "reach", "ends", "agree"};
 
 #define TAKEN_OUT_COUNT (sizeof taken_out / sizeof *taken_out)
@@ -69,9 +69,9 @@ static const char *const other_keys[] = {"trace",     "inside",        "select",
                                          "vertices",  "edge_contacts", "samples"};
 
 #define OTHER_COUNT (sizeof other_keys / sizeof *other_keys)
-enum { EDGE_CONTACTS = 7, SAMPLES = 8 }; /* in other_keys */
+enum { EDGE_CONTACTS = 7, SAMPLES = 8 }; /* indices into other_keys */
 
-/* These must be there where "edge_contacts" is "field", and mean nothing else. */
+/* These are required if "edge_contacts" is "field", and are otherwise unused. */
 static const entry field_reals[] = {
   WITHIN(tilt, TILT_LEAST, TILT_MOST),
   WITHIN(inset, 0.0, SMOOTHING_MOST),
@@ -82,7 +82,7 @@ static const entry field_reals[] = {
 
 #define FIELD_COUNT (sizeof field_reals / sizeof *field_reals)
 
-/* These belong to "field", too, and may be absent: they are 0 then. */
+/* These also belong to "field". They may be absent, and are then 0. */
 static const entry cone_reals[] = {
   WITHIN(cone_inner, 0.0, CONE_MOST),
   WITHIN(cone_outer, 0.0, CONE_MOST),
@@ -115,13 +115,13 @@ static const char *key_name(size_t key)
   return e ? e->key : other_keys[key - OTHER_FIRST];
 }
 
-/* Tells whether a coefficient is 0 where its key is absent. */
+/* Returns whether a coefficient is 0 if its key is absent. */
 static bool is_off_if_absent(size_t key)
 {
   return (key >= OPTIONAL_FIRST && key < OTHER_FIRST) || key >= CONE_FIRST;
 }
 
-/* Tells whether a key is of edges in fields, so that other files need not have it. */
+/* Returns whether a key only applies to edges in fields, and is optional in other files. */
 static bool is_of_fields(size_t key)
 {
   return key >= FIELD_FIRST || key == OTHER_FIRST + EDGE_CONTACTS || key == OTHER_FIRST + SAMPLES;
@@ -218,7 +218,7 @@ static abut_status read_samples(const json_file *f, const json_at *at, uint32_t 
   return ABUT_SUCCESS;
 }
 
-/* In the order of other_keys. */
+/* `which` is an index into other_keys. */
 static abut_status read_other(const json_file *f, const json_at *at, size_t which,
                               abut_smoothing *out)
 {
@@ -253,7 +253,7 @@ static abut_status read_key(const json_file *f, const json_at *at, size_t key, a
 abut_status smoothing_read(const json_file *f, const json_at *root, abut_smoothing *out)
 {
   TRY(check_keys(f, root));
-  out->edge_contacts = ABUT_EDGES_PAIRS; /* its key comes before those that need it */
+  out->edge_contacts = ABUT_EDGES_PAIRS; /* default; its key precedes the keys that depend on it */
   for (size_t i = 0; i < KEY_COUNT; i++) {
     json_at at;
     const bool there = json_find(root, key_name(i), &at);
@@ -378,7 +378,7 @@ static size_t write_real(char *text, size_t room, const char *key, double value)
   return (size_t)snprintf(text, room, " \"%s\": %s,\n", key, number);
 }
 
-/* Tells whether a key is a real number that the smoothing's file has. */
+/* Returns whether a key is a real number that the smoothing's file contains. */
 static bool is_written(const abut_smoothing *s, size_t key)
 {
   return real_entry(key) && (!is_of_fields(key) || s->edge_contacts == ABUT_EDGES_FIELD);

@@ -1,4 +1,4 @@
-/* Superquadrics of tables, as programs that fit them write these, and of body files. */
+/* Superquadrics from tables, in the format of fitting programs, and from body files. */
 #include "io/superquadric_table.h"
 
 #include "base/error.h"
@@ -18,7 +18,7 @@
 #define COLUMNS ((size_t)ABUT_TABLE_COLUMNS)
 #define COLUMN_NAMES "e1 e2, half axes x y z, angles about z y x, centre x y z"
 
-/* Superquadrics that are read, and room for more. */
+/* Superquadrics read so far, and the capacity. */
 typedef struct growing {
   abut_superquadrics *out;
   size_t room;
@@ -48,8 +48,8 @@ static abut_status add_row(growing *g, const char *name, size_t line,
 
 /* ---- text ---- */
 
-/* Cuts a line at commas where it has any, else at blanks. Returns how many fields there are, of
- * which COLUMNS are given. */
+/* Splits a line at commas if it has any, otherwise at blanks. Returns the number of fields; at most
+ * COLUMNS are stored. */
 static size_t fields_of(scan *t, word *fields)
 {
   size_t count = text_fields(t, fields, COLUMNS);
@@ -65,7 +65,7 @@ static size_t fields_of(scan *t, word *fields)
   return count;
 }
 
-/* Whether a line names columns: none of its fields is a number. */
+/* Whether a line is a header: none of its fields is a number. */
 static bool is_header(const word *fields, size_t count)
 {
   double unused;
@@ -164,8 +164,7 @@ abut_status superquadric_table_parse(const char *name, const char *bytes, size_t
   return status;
 }
 
-/* A table's rows add, and are superquadrics: a body that has anything else is another one without
- * it. */
+/* A table can only hold added superquadrics. A body with anything else would change. */
 static abut_status check_body(const char *path, const abut_body_def *def)
 {
   size_t all = 0;

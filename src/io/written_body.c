@@ -62,7 +62,7 @@ void body_texts_free(body_texts *t)
   *t = (body_texts){0};
 }
 
-/* The files but the grid, which has a writer of its own. */
+/* The files except the grid, which has its own writer. */
 enum { CONTACT, SURFACE, BODY, FILES };
 
 static abut_status put_texts(const body_names *n, const body_texts *t, whole_file files[FILES])
@@ -93,7 +93,7 @@ static abut_status put_files(const body_names *n, const body_texts *t)
   return status;
 }
 
-/* What was there before a failure stays, be it old or new. */
+/* After a failure, files that existed before remain, either old or new. */
 abut_status write_body_files(const body_names *n, const body_texts *t)
 {
   const char *const beside[] = {t->grid_count ? n->grid : NULL, n->contact,

@@ -1,4 +1,4 @@
-/* A body file that is written, with what lies beside it. */
+/* Writes a body file and its companion files. */
 #ifndef ABUT_IO_WRITTEN_BODY_H
 #define ABUT_IO_WRITTEN_BODY_H
 
@@ -6,7 +6,7 @@
 #include "io/obj_text.h"
 #include <abut/files.h>
 
-/* Paths, and how the body file names what lies beside it. */
+/* Paths, and the companion files' names in the body file. */
 typedef struct body_names {
   const char *body;
   char *grid, *contact, *surface;
@@ -15,24 +15,24 @@ typedef struct body_names {
   arena memory;
 } body_names;
 
-/* Fails where the path does not end as body files do. `out` begins as zeros;
- * arena_free(&out->memory) frees it, on failure, too. */
+/* Fails if the path does not have the extension of body files. `out` must be zero-initialised.
+ * arena_free(&out->memory) frees it, even after a failure. */
 abut_status body_names_make(const char *path, body_names *out);
 
-/* The text of a body file and of what lies beside it. */
+/* The contents of a body file and its companion files. */
 typedef struct body_texts {
-  char *body; /* of malloc */
+  char *body; /* from malloc */
   obj_text contact;
-  obj_text surface; /* no bytes: it is not written */
+  obj_text surface; /* empty: it is not written */
   const abut_array *grid;
   size_t grid_count; /* 0: it is not written */
 } body_texts;
 
-/* Makes the texts of a definition's contact mesh and of its surface, if it has one. */
+/* Makes the texts of a definition's contact mesh and of its surface, if any. */
 abut_status body_texts_make(const abut_body_def *def, body_texts *t);
 void body_texts_free(body_texts *t);
 
-/* Writes the body file and what lies beside it, all or none. */
+/* Writes the body file and its companion files; all or none. */
 abut_status write_body_files(const body_names *n, const body_texts *t);
 
 #endif
