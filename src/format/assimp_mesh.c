@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CAUSE_BYTES 512 /* of the program's words */
+#define CAUSE_BYTES 512 /* of the program's message */
 
 #define IS_OF_FORMAT(extension, id) has_extension(path, "." #extension)
 #define IS_OR() ||
@@ -25,10 +25,10 @@ bool is_assimp_mesh(const char *path)
   return ASSIMP_FORMATS(IS_OF_FORMAT, IS_OR, IS_OR);
 }
 
-/* ---- what it said ---- */
+/* ---- the program's message ---- */
 
-/* Its words as one line, without control characters; of many the last ones, which have the
- * reason. */
+/* Converts the message to one line without control characters. Of a long message, the end is used,
+ * which has the reason. */
 static void flatten(const char *bytes, size_t count, char cause[CAUSE_BYTES])
 {
   size_t length = 0;
@@ -62,7 +62,7 @@ static abut_status refuse(const char *path, const char *program, child_end end, 
                  end.code, *cause ? ": " : " and no mesh", cause);
 }
 
-/* Where nobody can tell how the program ended, a whole mesh is proof enough that it did well. */
+/* If the exit status of the program is unknown, a complete mesh counts as success. */
 static abut_status judge(const char *path, const char *program, child_end end, const char *bytes,
                          size_t count, mesh *out)
 {
@@ -75,8 +75,8 @@ static abut_status judge(const char *path, const char *program, child_end end, c
   return refuse(path, program, end, bytes, count);
 }
 
-/* Assimp has one word for all that it cannot open. The system's own reason where the file is not
- * there or may not be read, as of other meshes. */
+/* Assimp has one message for every file it cannot open. For missing or unreadable files, gives the
+ * system's reason, as for other meshes. */
 static abut_status check_file(const char *path)
 {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -151,7 +151,7 @@ abut_status assimp_record_parse(const char *path, const char *bytes, size_t coun
   if (count >= sizeof end) {
     memcpy(&end, bytes + room, sizeof end);
   }
-  /* Each count by itself first, so that their sum cannot wrap around. */
+  /* Each count is checked separately first, so that their sum cannot overflow. */
   if (end.mark != ASSIMP_RECORD_MARK || end.vertices > room / vertex ||
       end.triangles > room / triangle || end.vertices * vertex > room - end.triangles * triangle) {
     *out = (mesh){0};

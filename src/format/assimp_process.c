@@ -1,4 +1,4 @@
-/* dladdr; pipe2, where the system has it */
+/* for dladdr, and pipe2 if the system has it */
 #define _GNU_SOURCE
 #include "format/assimp_process.h"
 
@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-/* The folder of the library, or of the program, that this is part of. */
+/* Finds the folder of the library or program that contains this code. */
 static bool own_folder(char *folder, size_t room)
 {
   static const char here;
@@ -51,7 +51,7 @@ bool assimp_find_program(char *program, size_t room)
          access(program, X_OK) == 0;
 }
 
-/* Other threads may start programs meanwhile, which must not hold its end open. */
+/* Other threads may start programs meanwhile, which must not inherit the pipe. */
 static int open_pipe(int ends[2])
 {
 #ifdef __linux__
@@ -65,8 +65,8 @@ static int open_pipe(int ends[2])
 #endif
 }
 
-/* Both of its outputs go into the pipe. It starts with signals as usual, whatever the caller
- * ignores. */
+/* Both outputs of the program go to the pipe. Its signals have default handlers, even if the caller
+ * ignores signals. */
 static int spawn(pid_t *child, const char *program, const char *path, int to)
 {
   const char *const arguments[] = {program, path, NULL};
@@ -95,14 +95,14 @@ static int spawn(pid_t *child, const char *program, const char *path, int to)
   error = error
             ? error
             : posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  memcpy(own, arguments, sizeof own); /* the call changes nothing of them */
+  memcpy(own, arguments, sizeof own); /* posix_spawn does not modify them */
   error = error ? error : posix_spawn(child, program, &actions, &attributes, own, environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }
 
-/* All that the program writes, with a zero behind it. */
+/* Reads the program's entire output, and appends a zero. */
 static abut_status read_words(const char *path, int from, char **bytes, size_t *count)
 {
   size_t room = 0;
@@ -142,7 +142,7 @@ abut_status assimp_run(const char *program, const char *path, char **bytes, size
     error
       ? fail_at(ABUT_ERROR_READ, path, 0, "its reader, %s, cannot be run: error %d", program, error)
       : read_words(path, ends[0], bytes, count);
-  close(ends[0]); /* where not all was read, the program ends by it */
+  close(ends[0]); /* if it was not read completely, this ends the program */
   if (!error) {
     *end = child_wait(child);
   }

@@ -1,4 +1,4 @@
-/* The program that reads meshes by Assimp (src/reader), run for one file. */
+/* Runs the program that reads meshes with Assimp (src/reader) for one file. */
 #ifndef ABUT_FORMAT_ASSIMP_PROCESS_H
 #define ABUT_FORMAT_ASSIMP_PROCESS_H
 
@@ -9,12 +9,12 @@
 
 #define ASSIMP_PROGRAM "abut-read-mesh"
 
-/* Where it is: where ABUT_MESH_READER says; else beside the library, as in a build folder; in the
- * package of a wheel; where it is installed. */
+/* Finds the program: at ABUT_MESH_READER if set; else next to the library, as in a build folder; in
+ * the package of a wheel; in the installation. */
 bool assimp_find_program(char *program, size_t room);
 
-/* Runs it. All that it writes, on either output, is in *bytes, with a zero behind it, which the
- * caller frees, also on failure. *end is how it ended, of a success. */
+/* Runs the program. *bytes receives all its output, with a zero appended; the caller frees it, even
+ * after a failure. *end: its exit, valid after success. */
 abut_status assimp_run(const char *program, const char *path, char **bytes, size_t *count,
                        child_end *end);
 

@@ -1,6 +1,6 @@
-/* What the program that reads meshes by Assimp (src/reader) hands over: vertices, triangles, and
- * behind them an end that says how many. It stands at the end of what the program writes, so that a
- * word of a library before it does no harm. Numbers are in the machine's own form. */
+/* Output format of the program that reads meshes with Assimp (src/reader): vertices, triangles, and
+ * a trailer with their counts. The record is at the end of the output, so earlier messages of a
+ * library are harmless. Numbers are in native format. */
 #ifndef ABUT_FORMAT_ASSIMP_RECORD_H
 #define ABUT_FORMAT_ASSIMP_RECORD_H
 
@@ -8,13 +8,13 @@
 
 #define ASSIMP_RECORD_MARK UINT64_C(0x314853454d54554a)
 
-/* Behind 3 doubles a vertex and 3 uint32_t a triangle. */
+/* The trailer, which follows 3 doubles per vertex and 3 uint32_t per triangle. */
 typedef struct assimp_record_end {
   uint64_t vertices, triangles;
   uint64_t mark;
 } assimp_record_end;
 
-/* The program's exit status where the file is at fault; standard error says why. */
+/* The program's exit status if the file is faulty. Standard error has the reason. */
 #define ASSIMP_READER_REFUSES 2
 
 #endif

@@ -1,4 +1,4 @@
-/* JSON files whose every fault is told with its line. */
+/* JSON files with the line number in every error. */
 #ifndef ABUT_FORMAT_JSON_H
 #define ABUT_FORMAT_JSON_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The text stays the caller's and must outlive it: lines are looked up in it. */
+/* The caller owns the text, which must outlive the file: line numbers are computed from it. */
 typedef struct json_file {
   const char *name;
   const char *bytes;
@@ -15,7 +15,7 @@ typedef struct json_file {
   json_t *root;
 } json_file;
 
-/* A value and how it is reached: a member of its parent, or an element where key is NULL. */
+/* A value and its path: a member of its parent, or an element if key is NULL. */
 typedef struct json_at {
   const struct json_at *parent; /* NULL for the root */
   const char *key;
@@ -23,28 +23,28 @@ typedef struct json_at {
   json_t *value;
 } json_at;
 
-/* Parses, behind a byte order mark; the root must be an object, keys must be unique. *root reaches
- * it. */
+/* Parses the text, after an optional byte order mark. The root must be an object, and keys must be
+ * unique. *root refers to it. */
 abut_status json_file_open(json_file *f, const char *name, const char *bytes, size_t count,
                            json_at *root);
 
-/* Does the same where the root must be an array. */
+/* Does the same for an array as the root. */
 abut_status json_file_open_array(json_file *f, const char *name, const char *bytes, size_t count,
                                  json_at *root);
 void json_file_close(json_file *f);
 
-/* "FILE:LINE: path: text", of the line where the key or the element stands. */
+/* Fails with "FILE:LINE: path: text", where the line is that of the key or the element. */
 __attribute__((format(printf, 3, 4))) abut_status json_fail(const json_file *f, const json_at *at,
                                                             const char *format, ...);
 
-/* Fails unless `at` is an object that has no other keys than these. */
+/* Fails unless `at` is an object with only these keys. */
 abut_status json_check_keys(const json_file *f, const json_at *at, const char *const *keys,
                             size_t count);
 
-/* A member that may be missing: false then. */
+/* Finds an optional member; returns false if it is missing. */
 bool json_find(const json_at *parent, const char *key, json_at *out);
 
-/* A member that must be there. */
+/* Finds a required member. */
 abut_status json_need(const json_file *f, const json_at *parent, const char *key, json_at *out);
 
 /* Fails unless it is an array; `length` 0 allows any. */

@@ -23,7 +23,7 @@ static bool take(walk *w, char c)
   return found;
 }
 
-/* The string's length with its quotes; strings hold no line ends. */
+/* The string's length including its quotes. Strings have no line breaks. */
 static size_t string_length(const walk *w)
 {
   const char *at = w->at + 1;
@@ -50,7 +50,7 @@ static void skip_value(walk *w)
   }
 }
 
-/* Escapes can spell a key in many ways; the parser knows them all. */
+/* Escapes can encode a key in many ways, so keys with escapes are left to the parser. */
 static bool key_is(const walk *w, size_t length, const char *key)
 {
   if (!memchr(w->at, '\\', length)) {
@@ -62,7 +62,7 @@ static bool key_is(const walk *w, size_t length, const char *key)
   return same;
 }
 
-/* To the key; *line becomes its line, and the walk stands at the value. */
+/* Moves to the value of a key. *line: the line of the key. */
 static bool enter_member(walk *w, const char *key, size_t *line)
 {
   if (!take(w, '{')) {

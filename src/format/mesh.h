@@ -1,4 +1,4 @@
-/* Mesh files: those of base/mesh_formats.h. */
+/* Mesh files in the formats of base/mesh_formats.h. */
 #ifndef ABUT_FORMAT_MESH_H
 #define ABUT_FORMAT_MESH_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Vertices as written and in order; corners of STL welded by exact equality. */
+/* Vertices are in the order of the file. Corners of STL are merged if exactly equal. */
 typedef struct mesh {
   double *vertices; /* (vertex_count, 3) */
   size_t vertex_count;
@@ -15,9 +15,9 @@ typedef struct mesh {
   size_t face_count;
   uint32_t *face_indices; /* (index_count), all below vertex_count */
   size_t index_count;
-  uint32_t *edges; /* (edge_count, 2), all below vertex_count: of OBJ's lines */
+  uint32_t *edges; /* (edge_count, 2), all below vertex_count; from lines in OBJ */
   size_t edge_count;
-  size_t trailing; /* bytes behind the mesh's end, which were left out */
+  size_t trailing; /* number of ignored bytes after the mesh's end */
 } mesh;
 
 #define MESH_FORMAT_NUMBER(extension, id) MESH_##id
@@ -26,10 +26,10 @@ typedef enum mesh_format {
   MESH_FORMAT_COUNT
 } mesh_format;
 
-/* Reads a mesh file; its format by the file's extension, case ignored. */
+/* Reads a mesh file. The extension determines the format, ignoring case. */
 abut_status mesh_read(const char *path, mesh *out);
 
-/* The same from bytes in memory; `name` stands in error texts. */
+/* Does the same from bytes in memory. `name` is used in error texts. */
 abut_status mesh_parse(const char *name, mesh_format format, const char *bytes, size_t count,
                        mesh *out);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 64 /* of the data, as NumPy has it */
+#define ALIGNMENT 64 /* of the data, as in NumPy */
 #define PREFIX 10    /* magic, version and length in version 1.0 */
 
 abut_status npy_fail(npy_where where, const char *format, ...)
@@ -36,7 +36,7 @@ bool npy_count(uint32_t dimensions, const size_t *shape, size_t *out)
   return fits;
 }
 
-/* A place in the dictionary. */
+/* A position in the dictionary. */
 typedef struct dict {
   const char *at, *end;
 } dict;
@@ -75,7 +75,7 @@ static bool take_string(dict *d, word *out)
 
 static bool take_size(dict *d, size_t *out)
 {
-  take(d, ""); /* blanks */
+  take(d, ""); /* skips blanks */
   word digits = {d->at, 0};
   while (d->at != d->end && *d->at >= '0' && *d->at <= '9') {
     d->at++;
@@ -110,7 +110,7 @@ static abut_status read_shape(npy_where where, dict *d, npy *out)
   return ABUT_SUCCESS;
 }
 
-/* '<U' and the number of code points. */
+/* Reads '<U' and the number of code points. */
 static abut_status read_text_type(npy_where where, word descr, npy *out)
 {
   int64_t points;
@@ -236,7 +236,7 @@ abut_status npy_parse(npy_where where, const char *text, size_t length, npy *out
     TRY(read_entry(where, &d, out, &seen));
     comma = take(&d, ",");
   }
-  take(&d, ""); /* blanks */
+  take(&d, ""); /* skips blanks */
   if (seen != ALL || d.at != d.end) {
     return npy_fail(where, "the header lacks a key or goes on behind its dictionary");
   }
@@ -277,7 +277,7 @@ void npy_widen(npy_narrow narrow, const void *from, size_t count, int32_t *to)
   }
 }
 
-/* Goes through the elements in C order, and with them through `from` by strides. */
+/* Visits the elements in C order, and `from` by strides accordingly. */
 void npy_transpose(const npy *header, const void *from, void *to)
 {
   size_t at[NPY_DIMENSIONS] = {0}, strides[NPY_DIMENSIONS] = {0}, stride = header->item_bytes;
@@ -377,7 +377,7 @@ abut_status npy_decode_text(npy_where where, const unsigned char *utf32, size_t 
   return ABUT_SUCCESS;
 }
 
-/* The code point at `at`, and past it; false for what is not UTF-8. */
+/* Decodes the code point at `at` and advances. Returns false for invalid UTF-8. */
 static bool get_utf8(const unsigned char **at, const unsigned char *end, uint32_t *out)
 {
   static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
@@ -416,7 +416,7 @@ abut_status npy_encode_text(npy_where where, const char *text, size_t length, un
     }
     (*code_points)++;
   }
-  *code_points += *code_points == 0; /* NumPy has no empty text type; a zero counts as padding */
+  *code_points += *code_points == 0; /* NumPy has no text type of length 0; a zero is padding */
   *utf32 = out;
   return ABUT_SUCCESS;
 }

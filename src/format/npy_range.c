@@ -64,9 +64,9 @@ static abut_status read_at(npy_where where, const npy_stored *a, uint64_t at, vo
   return ABUT_SUCCESS;
 }
 
-/* ---- a file that is one array ---- */
+/* ---- a file with a single array ---- */
 
-/* A header is read from the file's beginning on. */
+/* Reads a header from the start of the file. */
 typedef struct reading {
   const npy_bytes *from;
   uint64_t at;
@@ -100,7 +100,7 @@ abut_status npy_check_bytes(npy_where where, const npy_stored *a)
 
 /* ---- ranges ---- */
 
-/* A range of an array whose last index runs fastest, whatever the file's order. */
+/* A range of an array whose last index varies fastest, for either order of the file. */
 typedef struct box {
   uint32_t dimensions;
   size_t shape[NPY_DIMENSIONS], first[NPY_DIMENSIONS], count[NPY_DIMENSIONS];
@@ -118,7 +118,7 @@ static box box_of(const npy *h, const size_t *first, const size_t *count)
   return b;
 }
 
-/* From which dimension on what is wanted lies in one piece, and how many elements that is. */
+/* Finds the dimension from which the range is contiguous, and the contiguous elements' number. */
 static uint32_t piece_of(const box *b, size_t *elements)
 {
   uint32_t k = b->dimensions;
@@ -132,8 +132,8 @@ static uint32_t piece_of(const box *b, size_t *elements)
   return k;
 }
 
-/* The next indices of the dimensions before `end`, counted from the range's own beginning; false
- * behind the last. */
+/* Advances the indices of the dimensions before `end`, relative to the start of the range. Returns
+ * false after the last. */
 static bool step(const box *b, uint32_t end, size_t *at)
 {
   for (uint32_t i = end; i > 0; i--) {
@@ -145,7 +145,7 @@ static bool step(const box *b, uint32_t end, size_t *at)
   return false;
 }
 
-/* The place of a piece among all elements. */
+/* The index of a contiguous piece among all elements. */
 static uint64_t place(const box *b, const size_t *at)
 {
   uint64_t element = 0;
@@ -177,7 +177,7 @@ abut_status npy_read_range(npy_where where, const npy_stored *a, const size_t *f
   *out = (abut_array){0};
   for (uint32_t i = 0; i < b.dimensions; i++) {
     part.shape[i] = count[i];
-    elements *= count[i]; /* not more than the file has, whose shape was checked */
+    elements *= count[i]; /* at most the file's number of elements, which has been checked */
   }
   part.data_bytes = elements * part.item_bytes;
   TRY(allocate(&data, part.data_bytes, 1));

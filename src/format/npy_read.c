@@ -38,7 +38,7 @@ abut_status npy_read_header(npy_where where, const npy_source *source, npy *head
   return status;
 }
 
-/* Into C order. */
+/* Converts data to C order. */
 static abut_status sort_data(const npy *header, void **data)
 {
   void *sorted;
@@ -52,7 +52,7 @@ static abut_status sort_data(const npy *header, void **data)
   return ABUT_SUCCESS;
 }
 
-/* Narrow numbers become int32. */
+/* Converts narrow numbers to int32. */
 static abut_status widen_data(const npy *header, void **data)
 {
   const size_t count = header->data_bytes / (header->item_bytes ? header->item_bytes : 1);
@@ -92,9 +92,9 @@ abut_status npy_store(npy_where where, const npy *header, void *data, abut_array
   return status;
 }
 
-/* ---- a file of its own ---- */
+/* ---- a separate file ---- */
 
-/* What is left of a file. */
+/* The unread part of a file. */
 typedef struct rest {
   const char *at;
   size_t count;
@@ -131,7 +131,7 @@ abut_status npy_read(const char *name, const char *bytes, size_t count, abut_arr
   return npy_store(where, &header, data, out);
 }
 
-/* The array's pointers are to const because callers of abut_write_npz own theirs. */
+/* The array's pointers are to const, because callers of abut_write_npz own their arrays. */
 static void free_const(const void *memory)
 {
   free((void *)(uintptr_t)memory);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define MEMBER_LIMIT 4096
-#define DEFLATE_RATIO 1040 /* deflate shrinks at most by 1032 */
+#define DEFLATE_RATIO 1040 /* deflate compresses by at most a factor of 1032 */
 
 static abut_status fail_zip(const char *name, zip_error_t *error)
 {
@@ -20,7 +20,7 @@ static abut_status fail_zip(const char *name, zip_error_t *error)
   return fail_at(status, name, 0, "not an .npz archive: %s", zip_error_strerror(error));
 }
 
-/* Takes the source over, and the error, which is set where there is none. */
+/* Takes the source over, and the error, which is set if the source is NULL. */
 static abut_status open_source(const char *name, zip_source_t *source, zip_error_t *error,
                                zip_t **out)
 {
@@ -43,14 +43,14 @@ abut_status npz_open(const char *name, const char *bytes, size_t count, zip_t **
 {
   zip_error_t error;
   *out = NULL;
-  if (count == 0) { /* libzip takes it for an archive of nothing */
+  if (count == 0) { /* libzip would treat it as an empty archive */
     return fail_empty(name);
   }
   zip_error_init(&error);
   return open_source(name, zip_source_buffer_create(bytes, count, 0, &error), &error, out);
 }
 
-/* libzip tells a file that is not there, and an empty one, otherwise than what they are. */
+/* libzip has misleading errors for missing and empty files. */
 abut_status npz_open_file(const char *path, zip_t **out)
 {
   struct stat about;
@@ -96,7 +96,7 @@ static abut_status read_data(npy_where where, zip_file_t *member, const npy *hea
   TRY(allocate(&data, header->data_bytes, 1));
   abut_status status = read_exactly(where, member, data, header->data_bytes);
   if (status == ABUT_SUCCESS && zip_fread(member, &beyond, 1) != 0) {
-    status = npy_fail(where, "damaged: the checksum differs"); /* checked at the end only */
+    status = npy_fail(where, "damaged: the checksum differs"); /* checked only at the end */
   }
   if (status != ABUT_SUCCESS) {
     free(data);
@@ -105,7 +105,7 @@ static abut_status read_data(npy_where where, zip_file_t *member, const npy *hea
   return npy_store(where, header, data, out);
 }
 
-/* What the directory promises, before anything of that size is allocated. */
+/* Checks the sizes in the directory before allocating memory. */
 static abut_status check_member(npy_where where, const zip_stat_t *info)
 {
   zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
@@ -122,7 +122,7 @@ static abut_status check_member(npy_where where, const zip_stat_t *info)
   return ABUT_SUCCESS;
 }
 
-/* Leaves *member open behind its header, unless it fails. */
+/* Opens *member and reads its header. Closes it on failure. */
 static abut_status open_member(npy_where where, zip_t *archive, zip_uint64_t index,
                                const zip_stat_t *info, npy *header, size_t *header_bytes,
                                zip_file_t **member)
@@ -159,7 +159,7 @@ static abut_status read_member(npy_where where, zip_t *archive, zip_uint64_t ind
   return status;
 }
 
-/* The member's name without ".npy". */
+/* Copies the member's name without ".npy". */
 static abut_status copy_name(const char *file, const char *member, char **out)
 {
   if (!has_extension(member, ".npy")) {
@@ -213,13 +213,13 @@ abut_status npz_read_array(const char *name, zip_t *archive, zip_uint64_t index,
   return status;
 }
 
-/* Which arrays are wanted: all where there are no names. */
+/* The requested arrays: all if names is NULL. */
 typedef struct wanted {
   const char *const *names;
   size_t count;
 } wanted;
 
-/* A member without a name is read, which says what is wrong with it. */
+/* A member without a name is read, so that the error is reported. */
 static bool is_wanted(const wanted *w, const char *member)
 {
   const size_t length = member && has_extension(member, ".npy") ? strlen(member) - 4 : 0;

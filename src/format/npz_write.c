@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_DAY (1 << 5 | 1) /* 1 January 1980: equal results give equal files */
+#define FIRST_DAY (1 << 5 | 1) /* 1 January 1980, so that equal results give equal files */
 
-/* Of anything but its name and its data. */
+/* Checks everything except the name and the data. */
 static abut_status check_shape(const abut_array *a, size_t *bytes)
 {
   size_t count;
@@ -75,7 +75,7 @@ static abut_status fail_zip(const char *path, zip_t *archive)
   return fail_at(ABUT_ERROR_WRITE, path, 0, "%s", zip_strerror(archive));
 }
 
-/* Header and data of one member. The data is the caller's, or the encoded text's. */
+/* Header and data of one member. The data belongs to the caller or is the encoded text. */
 typedef struct member {
   char *header;
   unsigned char *text;
@@ -120,8 +120,8 @@ static abut_status add_member(const char *path, zip_t *archive, const abut_array
     zip_source_free(source);
     return fail_zip(path, archive);
   }
-  /* Stored, as numpy.savez does: floats hardly shrink, and deflating takes far longer than
-   * computing. */
+  /* Stored uncompressed like numpy.savez: floats compress poorly, and deflating takes far longer
+   * than computing. */
   if (zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) != 0 ||
       zip_file_set_dostime(archive, (zip_uint64_t)index, 0, FIRST_DAY, 0) != 0) {
     return fail_zip(path, archive);
@@ -166,7 +166,7 @@ done:
   return status;
 }
 
-/* An archive of nothing, which libzip does not write. */
+/* Writes an empty archive, which libzip does not support. */
 static abut_status write_empty(const char *path)
 {
   static const char end[22] = "PK\5\6";

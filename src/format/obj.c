@@ -11,7 +11,7 @@ static abut_status bad_corner(const scan *t, const char *of, word w)
                  of, word_shown(w).text);
 }
 
-/* Only the vertex is used; texture and normal numbers must be numbers, or absent. */
+/* Only the vertex is used. Texture and normal indices must be integers or absent. */
 static bool split_corner(word w, int64_t *vertex)
 {
   size_t part = 0, start = 0;
@@ -31,7 +31,7 @@ static bool split_corner(word w, int64_t *vertex)
   return true;
 }
 
-/* Counts from 1, or backwards from the last vertex so far. */
+/* Indices count from 1, or backwards from the latest vertex. */
 static abut_status read_corner(const scan *t, const char *of, word w, const builder *b,
                                uint32_t *index)
 {
@@ -60,7 +60,7 @@ static abut_status read_face(scan *t, builder *b)
   return builder_face(b, line);
 }
 
-/* A polyline: an edge between each two neighbours. */
+/* A polyline: an edge between consecutive corners. */
 static abut_status read_line(scan *t, builder *b)
 {
   const size_t line = t->line;
@@ -77,7 +77,7 @@ static abut_status read_line(scan *t, builder *b)
                      : ABUT_SUCCESS;
 }
 
-/* What follows the position, a weight or a colour, is of no use here. */
+/* Ignores a weight or a colour after the position. */
 static abut_status read_vertex(scan *t, builder *b)
 {
   double position[3];

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where reading is: a text's line, or the number of a binary file's element. */
+/* Position of the reader: the line of a text file, or the element's number in a binary file. */
 typedef struct ply {
   scan t;
   ply_header header;
@@ -37,7 +37,7 @@ static uint64_t read_bits(const ply *p, size_t size)
   return bits;
 }
 
-/* Every type of PLY fits a double without rounding. */
+/* A double represents every type of PLY exactly. */
 static double decode(uint64_t bits, ply_type type)
 {
   uint32_t low = (uint32_t)bits;
@@ -96,11 +96,11 @@ static abut_status next_whole(ply *p, ply_type type, const char *what, uint32_t 
   return check_whole(p, what, value, out);
 }
 
-/* Triangles of each three vertices that follow each other, every second one turned, between marks
- * of -1. A vertex that is there again joins strips by triangles that are none. */
+/* Triangles of three consecutive vertices each, with every second one reversed. -1 ends a strip.
+ * Repeated vertices, which join strips, give degenerate triangles. */
 static abut_status read_strips(ply *p, const ply_property *property, uint32_t count, size_t line)
 {
-  uint32_t before[2] = {0, 0}; /* by turns, so that both orders are one */
+  uint32_t before[2] = {0, 0}; /* alternating, so that all triangles have the same orientation */
   size_t length = 0;
   for (uint32_t i = 0; i < count; i++) {
     double value;
@@ -167,8 +167,8 @@ static abut_status read_properties(ply *p)
   return p->element->kind == PLY_VERTICES ? builder_vertex(p->b, position) : ABUT_SUCCESS;
 }
 
-/* A record of the ascii form is a line. What follows the promised properties is skipped: VCGLIB
- * writes longer lines than its headers tell of. */
+/* In ascii files, a record is a line. Data after the declared properties is skipped, since VCGLIB
+ * writes more columns than its headers declare. */
 static abut_status read_record(ply *p)
 {
   if (p->header.storage != PLY_ASCII) {
@@ -185,7 +185,7 @@ static abut_status read_record(ply *p)
 static abut_status read_element(ply *p)
 {
   if (p->element->properties == 0) {
-    return ABUT_SUCCESS; /* takes no room, however many there are */
+    return ABUT_SUCCESS; /* needs no memory for any number of elements */
   }
   for (p->number = 0; p->number < p->element->count; p->number++) {
     TRY(read_record(p));

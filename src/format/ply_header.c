@@ -114,7 +114,7 @@ static ply_role role_of(ply_kind kind, word name)
   return kind != PLY_OTHER && face ? PLY_FACE : PLY_UNUSED;
 }
 
-/* What lists of vertices are of. */
+/* The elements with lists of vertices. */
 static const char *plural_of(const ply_element *e)
 {
   return e->kind == PLY_STRIPS ? "tristrips" : "faces";

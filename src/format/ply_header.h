@@ -1,11 +1,11 @@
-/* The header of a PLY file: which elements follow, of which properties. */
+/* The header of a PLY file: its elements and their properties. */
 #ifndef ABUT_FORMAT_PLY_HEADER_H
 #define ABUT_FORMAT_PLY_HEADER_H
 
 #include "format/text.h"
 
 typedef enum ply_type {
-  PLY_NONE, /* as a count's type: not a list */
+  PLY_NONE, /* as the count's type: not a list */
   PLY_INT8,
   PLY_UINT8,
   PLY_INT16,
@@ -42,7 +42,7 @@ typedef struct ply_header {
   size_t property_count, property_room;
 } ply_header;
 
-/* Leaves `t` behind the header's last line. Free *h, on failure too. */
+/* Moves `t` to the end of the header's last line. Free *h even after a failure. */
 abut_status ply_read_header(scan *t, ply_header *h);
 void ply_free_header(ply_header *h);
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* stb goes on, or asserts, where memory runs out. Its blocks therefore hang on a list, and the
- * first failure jumps back here, where all are freed. */
+/* If memory runs out, stb continues or asserts. Therefore its blocks are in a list. The first
+ * failed allocation jumps back here, where all are freed. */
 typedef struct block {
   struct block *previous, *next;
 } block;
@@ -72,9 +72,9 @@ static void stb_free(void *memory)
 #include <stb/stb_image_write.h>
 #pragma GCC diagnostic pop
 
-#define BYTE_LIMIT (INT_MAX / 4) /* stb counts in int, and its buffer doubles */
+#define BYTE_LIMIT (INT_MAX / 4) /* stb uses int, and its buffer doubles */
 
-/* Not inlined: a jump leaves the variables of the frame that called setjmp undefined. */
+/* Not inlined, because a jump makes local variables of setjmp's calling function undefined. */
 __attribute__((noinline)) static abut_status encode(uint32_t width, uint32_t height,
                                                     const uint8_t *rgb, uint8_t **bytes,
                                                     size_t *count)
@@ -97,14 +97,14 @@ abut_status abut_format_png(uint32_t width, uint32_t height, const uint8_t *rgb,
   if (!rgb || !bytes || !count) {
     return fail(ABUT_ERROR_ARGUMENT, "rgb is NULL, or there is no place for the answer");
   }
-  uint64_t row = 3 * (uint64_t)width + 1; /* a filter byte before each */
+  uint64_t row = 3 * (uint64_t)width + 1; /* a filter byte precedes each row */
   if (width == 0 || height == 0 || row > BYTE_LIMIT / height) {
     return fail(ABUT_ERROR_ARGUMENT, "a picture of %u x %u pixels", width, height);
   }
   *bytes = NULL;
   blocks = NULL;
   abut_status status;
-  if (setjmp(no_memory) != 0) { /* the comparison and the statement that C allows */
+  if (setjmp(no_memory) != 0) { /* one of the forms that C allows for setjmp */
     status = fail(ABUT_ERROR_MEMORY, "no memory for a picture");
   } else {
     status = encode(width, height, rgb, bytes, count);

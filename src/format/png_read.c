@@ -27,7 +27,7 @@
 #define STBI_NO_LINEAR
 #define STBI_NO_HDR
 #define STBI_ASSERT(x) ((void)(x))
-/* The header declares this one by another name than it defines it. */
+/* The header declares this function by another name than its definition. */
 #define stbi_set_unpremultiply_on_load_thread stbi__unpremultiply_on_load_thread
 #include <stb/stb_image.h>
 #pragma GCC diagnostic pop
@@ -44,18 +44,18 @@ static abut_status fail_picture(const char *name)
                           cause ? cause : "damaged");
 }
 
-/* ---- damage, which stb does not look for ---- */
+/* ---- damage, which stb does not check ---- */
 
 #define SIGNATURE "\x89PNG\r\n\x1a\n"
 #define SIGNATURE_BYTES 8
-#define CHUNK_BYTES 12 /* of a chunk's length, name and checksum */
+#define CHUNK_BYTES 12 /* a chunk's length, name and checksum */
 
 static uint32_t big_endian(const unsigned char *p)
 {
   return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* CRC-32, as every chunk has it of its name and data. */
+/* CRC-32 of a chunk's name and data. */
 static uint32_t checksum(const unsigned char *p, size_t count)
 {
   uint32_t sum = 0xffffffffu;
@@ -112,7 +112,8 @@ abut_status png_size(const char *name, const char *bytes, size_t count, size_t *
   return ABUT_SUCCESS;
 }
 
-/* 8 bits and 16 are read apart: to widen the former stb needs more memory, and leaks without it. */
+/* 8 and 16 bits are read separately: widening the former needs more memory in stb, which leaks if
+ * that fails. */
 abut_status png_read_grey(const char *name, const char *bytes, size_t count, double *greys)
 {
   const stbi_uc *from = (const stbi_uc *)bytes;

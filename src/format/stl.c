@@ -9,7 +9,8 @@
 #define HEADER_BYTES 84   /* 80 of text and the number of triangles */
 #define TRIANGLE_BYTES 50 /* normal, three corners, two bytes of attributes */
 
-/* Vertices by position: open addressing, 0 marks a free place, k + 1 vertex k. */
+/* Vertices by position: a hash table with open addressing, where 0 marks a free entry and k + 1
+ * vertex k. */
 typedef struct weld {
   uint32_t *places;
   size_t size; /* a power of two */
@@ -19,7 +20,7 @@ static uint64_t hash(const double position[3])
 {
   uint64_t h = 0;
   for (int i = 0; i < 3; i++) {
-    double value = position[i] + 0.0; /* -0 equals 0 */
+    double value = position[i] + 0.0; /* turns -0 into 0 */
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     h = (h ^ bits) * 0x9E3779B97F4A7C15u;
@@ -85,7 +86,7 @@ static abut_status expect(scan *t, const char *wanted)
   return ABUT_SUCCESS;
 }
 
-/* After "facet". The normal is skipped: exporters write nan for triangles without area. */
+/* Reads the part after "facet". Skips the normal: some exporters write nan for zero areas. */
 static abut_status read_facet(scan *t, weld *w, builder *b)
 {
   TRY(expect(t, "normal"));
@@ -105,7 +106,7 @@ static abut_status read_facet(scan *t, weld *w, builder *b)
   return builder_face(b, t->line);
 }
 
-/* After "solid", whose name fills the line. */
+/* Reads the part after "solid", whose name takes the rest of the line. */
 static abut_status read_solid(scan *t, weld *w, builder *b)
 {
   text_next_line(t);
@@ -127,7 +128,7 @@ static abut_status read_solid(scan *t, weld *w, builder *b)
   }
 }
 
-/* Whether the next word is "solid"; the place stays. */
+/* Whether the next word is "solid". Does not advance. */
 static bool is_at_solid(const scan *t)
 {
   scan ahead = *t;
@@ -135,7 +136,7 @@ static bool is_at_solid(const scan *t)
   return text_content(&ahead) && text_word(&ahead, &w) && word_is_any_case(w, "solid");
 }
 
-/* zeros: that fill the file up behind the text. */
+/* zeros: number of zero bytes after the text. */
 static abut_status read_ascii(builder *b, weld *w, const char *bytes, size_t count, size_t zeros)
 {
   scan t;
@@ -201,8 +202,8 @@ static abut_status read_binary(builder *b, weld *w, const char *bytes, size_t co
   return ABUT_SUCCESS;
 }
 
-/* A binary header may start with "solid" too. Its size gives it away, or, where it is cut or goes
- * on, the zeros that no text contains. text: the bytes but for zeros at the end. */
+/* A binary header may start with "solid" too. The size identifies it or, if it is truncated or has
+ * trailing data, the zeros, which text does not contain. text: length without zeros at the end. */
 static bool is_ascii(const char *bytes, size_t count, size_t text)
 {
   if (count >= HEADER_BYTES &&

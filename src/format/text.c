@@ -43,7 +43,7 @@ void text_close(scan *t)
   number_locale_leave(&t->locale);
 }
 
-/* The bytes of the line end at `at`, 0 if there is none. */
+/* The length of the line end at `at`; 0 if there is none. */
 static size_t line_end(const char *at, const char *end)
 {
   if (at == end || (*at != '\n' && *at != '\r')) {
@@ -224,7 +224,7 @@ void number_format(double value, char out[32])
   } while (++places <= 17 && strtod(out, NULL) != value);
 }
 
-/* strtod alone would also take hexadecimal numbers. */
+/* strtod also accepts hexadecimal numbers. */
 static bool is_decimal(word w)
 {
   size_t at = sign_length(w, 0);

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PLACES 8 /* files that are written at once */
+#define PLACES 8 /* maximum number of files written at once */
 
 typedef enum place_state { FREE, TAKEN, SET } place_state;
 
-/* Never freed, so that a signal's handler may read it at any time. */
+/* Never freed, so that a signal handler can read it at any time. */
 static struct {
   atomic_int state;
   char path[PATH_MAX];

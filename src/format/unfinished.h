@@ -2,9 +2,10 @@
 #ifndef ABUT_FORMAT_UNFINISHED_H
 #define ABUT_FORMAT_UNFINISHED_H
 
-/* Takes note of a name before it is made, if there is room. Returns its place, for below. */
+/* Records a name before the file is created, if there is room. Returns its index for
+ * unfinished_drop. */
 int unfinished_add(const char *path);
-/* The file has its own name now, or is gone. */
+/* The file has its final name now, or was removed. */
 void unfinished_drop(int place);
 
 #endif

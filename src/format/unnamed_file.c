@@ -1,4 +1,4 @@
-/* O_TMPFILE */
+/* for O_TMPFILE */
 #define _GNU_SOURCE
 #include "format/unnamed_file.h"
 
@@ -8,7 +8,7 @@
 
 #define LINK_ROOM 32
 
-/* Where the system shows an open file; its own call for that, by the descriptor, is for root. */
+/* The link to an open file in /proc. The direct call for a descriptor needs root. */
 static void print_link(int file, char link[LINK_ROOM])
 {
   snprintf(link, LINK_ROOM, "/proc/self/fd/%d", file);

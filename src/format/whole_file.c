@@ -1,4 +1,4 @@
-/* realpath */
+/* for realpath */
 #define _XOPEN_SOURCE 700
 #include "format/whole_file.h"
 
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define NAME_TRIES 1000
-#define NAME_ROOM 96 /* of a name behind its folder */
+#define NAME_ROOM 96 /* for a name after its folder */
 #define COPY_BYTES 65536
 
 static abut_status read_all(const char *path, int file, char **bytes, size_t *count)
@@ -29,7 +29,7 @@ static abut_status read_all(const char *path, int file, char **bytes, size_t *co
   size_t room = 0, guess = 4096;
   if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 &&
       (uintmax_t)info.st_size < SIZE_MAX / 2) {
-    guess = (size_t)info.st_size + 2; /* the zero, and a byte to meet the end with */
+    guess = (size_t)info.st_size + 2; /* the zero, and a byte to detect the end */
   }
   for (*count = 0;;) {
     void *grown = *bytes;
@@ -70,8 +70,8 @@ abut_status whole_file_read(const char *path, char **bytes, size_t *count)
 
 #define LINK_LIMIT 40
 
-/* Follows links of which the last leads to no file yet, so that the file is made where they say.
- * Takes *target, replaces it, and leaves it alone where it is no link. */
+/* Follows dangling links, so that the file is created where the last one points. Replaces *target,
+ * or leaves it unchanged if it is not a link. */
 static abut_status follow_dangling(const char *path, char **target)
 {
   for (int i = 0; i < LINK_LIMIT; i++) {
@@ -94,7 +94,7 @@ static abut_status follow_dangling(const char *path, char **target)
   return fail_errno(ABUT_ERROR_WRITE, path);
 }
 
-/* The path that the file will have, with links followed. */
+/* Finds the final path of the file, with links followed. */
 static abut_status resolve(const char *path, whole_file *f, bool *in_place)
 {
   struct stat info;
@@ -117,7 +117,7 @@ static abut_status resolve(const char *path, whole_file *f, bool *in_place)
   return f->target ? ABUT_SUCCESS : fail_errno(ABUT_ERROR_WRITE, path);
 }
 
-/* ---- under a name of its own ---- */
+/* ---- under a temporary name ---- */
 
 static abut_status make_room(whole_file *f)
 {
@@ -136,14 +136,14 @@ static void next_name(whole_file *f)
   static atomic_uint counter;
   const char *slash = strrchr(f->target, '/');
   const int folder = slash ? (int)(slash - f->target) + 1 : 0;
-  struct timespec now = {0, 0}; /* processes of two machines may have one number */
+  struct timespec now = {0, 0}; /* processes on two machines may have the same number */
   clock_gettime(CLOCK_REALTIME, &now);
   snprintf(f->temporary, strlen(f->target) + NAME_ROOM, "%.*s.abut-%ld-%u-%lx.tmp", folder,
            f->target, (long)getpid(), atomic_fetch_add(&counter, 1u),
            (unsigned long)now.tv_sec * 1000000000ul + (unsigned long)now.tv_nsec);
 }
 
-/* open rather than mkstemp: the file gets the mode that the user's umask asks for. */
+/* Uses open instead of mkstemp, so that the file has the mode of the user's umask. */
 static bool create(whole_file *f)
 {
   f->file = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -155,7 +155,8 @@ static bool link_name(whole_file *f)
   return unnamed_file_link(f->file, f->temporary) == 0;
 }
 
-/* The first free name, made or given. It is noted before it is there: a signal may come between. */
+/* Takes the first unused name, for a new file or an existing one. It is recorded before the file
+ * exists, because a signal may arrive in between. */
 static abut_status take_name(whole_file *f, bool (*take)(whole_file *))
 {
   TRY(f->temporary ? ABUT_SUCCESS : make_room(f));
@@ -195,7 +196,7 @@ static abut_status open_unnamed(whole_file *f)
 
 /* ---- in place ---- */
 
-/* A pipe cannot be sought in: what it gets is put together in a file without a name first. */
+/* Pipes do not support seeking, so their data is first assembled in a file without a name. */
 static abut_status open_in_place(whole_file *f)
 {
   f->in_place = open(f->target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -247,7 +248,7 @@ static abut_status copy_in_place(const whole_file *f)
   return ABUT_SUCCESS;
 }
 
-/* ---- from begin to end ---- */
+/* ---- begin, write, end ---- */
 
 static void forget(whole_file *f)
 {
@@ -277,7 +278,8 @@ done:
   return status;
 }
 
-/* The name is in the folder, so that must reach the disk too; not every file system can say so. */
+/* The folder has the name, so it must be written to the disk, too. Some file systems do not support
+ * this. */
 static void sync_folder(const char *target)
 {
   char *folder = folder_of(target);
@@ -289,7 +291,7 @@ static void sync_folder(const char *target)
   free(folder);
 }
 
-/* A file without a name takes the target's at once where that is free. */
+/* A file without a name takes the target's name directly if that is unused. */
 static abut_status move_into_place(whole_file *f)
 {
   if (fsync(f->file) != 0) {
@@ -330,7 +332,7 @@ abut_status whole_file_end(whole_file *f, abut_status so_far)
       sync_folder(f->target);
     }
   }
-  if (f->temporary) { /* it has not become the target */
+  if (f->temporary) { /* it was not renamed to the target */
     unlink(f->temporary);
     unfinished_drop(f->place);
   }

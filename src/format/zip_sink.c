@@ -43,7 +43,7 @@ static zip_int64_t describe(void *out)
   return (zip_int64_t)sizeof *info;
 }
 
-/* There is nothing to read, but libzip wants a source that could be. */
+/* Nothing is read, but libzip requires a readable source. */
 static zip_int64_t obey(void *user, void *data, zip_uint64_t count, zip_source_cmd_t command)
 {
   zip_sink *s = user;
