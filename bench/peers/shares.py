@@ -20,8 +20,8 @@ import many
 import run
 
 BEGIN, END = "<!-- shares: begin -->", "<!-- shares: end -->"
-BROAD = ("world_boxes", "world_candidates", "world_candidates_again", "world_item_counts", "world_item_counts_of_all", "world_item_sums",
-         "world_item_totals", "world_items_kept")  # cl/kernels/world/broad.cl
+BROAD = ("world_boxes", "world_candidates", "world_candidates_again", "world_pair_counts", "world_pair_counts_of_all", "world_pair_sums",
+         "world_pair_totals", "world_kept_pairs")  # cl/kernels/world/broad.cl
 ORDER = ("world_order", "world_order_sums", "world_order_totals")
 
 

@@ -44,11 +44,11 @@ typedef struct world_sizes {
   int tangents; // friction rows of a hard contact: 2, 4 or 8
   int hard_rows, elastic; // most rows of its problem; HARD_STIFF, HARD_COLLISION or HARD_PAPER
   // what the contact law asks for
-  int pair_springs; // 1 where each pair has numbers of a spring, among them its friction; else
-                    // friction is of parameters
-  int limp;         // 1 where a body's stiffness may be 0, else it is MIN_STIFFNESS at least
-  int entry_reals;  // what the contacts of an entry add up to
-  int newton;       // 1 where the solver has islands and panels
+  int pair_springs;   // 1 where each pair has numbers of a spring, among them its friction; else
+                      // friction is of parameters
+  int zero_stiffness; // 1 where a body's stiffness may be 0, else it is MIN_STIFFNESS at least
+  int active_reals;   // what the contacts of an active pair add up to
+  int newton;         // 1 where the solver has islands and panels
   // where tables begin among the ints
   int at_links, at_actuators, at_rows, at_groups, at_group_dofs, at_dofs, at_trees, at_tree_dofs;
   int at_coordinates, at_members, at_equalities;
@@ -256,8 +256,9 @@ typedef struct world_sizes {
 // gravity (3).
 #define PARAMETERS(links, columns) ((links) + 2 * (columns) + 3)
 
-// The planes of an item's contacts: point (3) as seen from the group's centre, the frame's rows n,
-// t1 and t2 (9), reference acceleration (3), stiffness D, distance less the margin, and activity.
+// The planes of a world pair's contacts: point (3) as seen from the group's centre, the frame's
+// rows n, t1 and t2 (9), reference acceleration (3), stiffness D, distance less the margin, and
+// activity.
 #define CONTACT_POINT 0
 #define CONTACT_FRAME 3
 #define CONTACT_REFERENCE 12
@@ -265,7 +266,7 @@ typedef struct world_sizes {
 #define CONTACT_DISTANCE 16
 #define CONTACT_ACTIVITY 17
 #define CONTACT_PLANES 18
-// The planes of an item's contacts' cotangents, in the order of VALUE_* of geometry/layout.h.
+// The planes of a world pair's contacts' cotangents, in the order of VALUE_* of geometry/layout.h.
 #define BAR_P 0
 #define BAR_D 3
 #define BAR_N 4
@@ -300,17 +301,17 @@ typedef struct world_sizes {
 #define PASS_SUMS_REALS 32 // 27, padded to whole lanes
 #define PASS_LOADED 41
 #define PASS_REALS 42
-// Of each of the world's entries: the twist of link a against link b of its group at an
+// Of each of the world's active pairs: the twist of link a against link b of its group at an
 // acceleration, along a step, what its contacts add up to (kernels/world/cost.cl), 27 numbers at
 // most, and their friction.
-#define ENTRY_TWIST 0
-#define ENTRY_ALONG 6
-#define ENTRY_SUMS 12
-#define ENTRY_FRICTION 39
-#define ENTRY_REALS 40
-// of springs at contacts an item has its wrench on body 1 in the place of these
+#define ACTIVE_TWIST 0
+#define ACTIVE_ALONG 6
+#define ACTIVE_SUMS 12
+#define ACTIVE_FRICTION 39
+#define ACTIVE_REALS 40
+// of springs at contacts a world pair has its wrench on body 1 in the place of these
 #define SPRING_SUMS 6
-// What an item's contacts add up to for who asks: a wrench on body 1 about the group's centre
+// What a world pair's contacts add up to for who asks: a wrench on body 1 about the group's centre
 // (moment, force), and the sum of their normal forces.
 #define PUSH_NORMAL 6
 #define PUSH_REALS 7
@@ -360,7 +361,7 @@ typedef struct world_sizes {
 #define ORDER_SUM_MOST 0x7fffffff
 
 // How much a world has asked of its solves so far: how many they were, and the sums over them of
-// items, entries, contacts, islands at work and numbers of panels.
+// world pairs, active pairs, contacts, islands at work and numbers of panels.
 #define COUNT_SOLVES 0
 #define COUNT_ITEMS 1
 #define COUNT_ENTRIES 2
@@ -378,30 +379,30 @@ typedef struct world_sizes {
 // the points of odd segments.
 #define SEGMENTS_MOST 4
 
-// An item is a world and a group of its contacts, which the manifold computes beside items alike.
-// All worlds' contacts lie in one pool, those of an item side by side: its planes (CONTACT_PLANES,
-// plane) begin with the pool's contact `at`, where `plane` is how many contacts it has, filled up
-// to whole lanes. Its marks say which of them is the first of each segment, and the end. Items of a
-// kind lie together, world by world.
-#define ITEM_WORLD 0
-#define ITEM_GROUP 1
-#define ITEM_AT 2
-#define ITEM_PLANE 3
-#define ITEM_MARKS 4
-#define ITEM_END (ITEM_MARKS + SEGMENTS_MOST)
-#define ITEM_INTS (ITEM_END + 1)
+// A world pair is a pair of bodies (a contact group) in one world of a chunk, if the broad phase
+// keeps it. World pairs of one pair type are consecutive, world by world; the manifold computes
+// them together. The contacts of all world pairs are in one pool, where those of a world pair form
+// planes (CONTACT_PLANES, plane) that begin with the pool's contact `at`; `plane` is their number,
+// rounded up to whole lanes. The marks are the first contact of each segment, and the end.
+#define WORLD_PAIR_WORLD 0
+#define WORLD_PAIR_GROUP 1
+#define WORLD_PAIR_AT 2
+#define WORLD_PAIR_PLANE 3
+#define WORLD_PAIR_MARKS 4
+#define WORLD_PAIR_END (WORLD_PAIR_MARKS + SEGMENTS_MOST)
+#define WORLD_PAIR_INTS (WORLD_PAIR_END + 1)
 
-// The entries of a world are its items that have contacts, by kind and then as groups come. Their
-// numbers lie in a list of all worlds; a world has two ints, where its entries begin there and how
-// many they are.
-#define ENTRIES_AT 0
-#define ENTRIES_COUNT 1
-#define ENTRIES_INTS 2
+// The active pairs of a world are its world pairs that have contacts, ordered by pair type and then
+// by group. Their numbers are in one list for all worlds; each world has two ints: where its active
+// pairs begin in that list, and how many there are.
+#define ACTIVE_PAIRS_AT 0
+#define ACTIVE_PAIRS_COUNT 1
+#define ACTIVE_PAIRS_INTS 2
 
 // The broad phase (kernels/world/broad.cl). A body has its place on its link and two boxes in its
 // own axes: of the points by which it is in contact, and of the reach of its field. In a world it
 // has its position and its quaternion, and the ends of both boxes along the world's axes. A
-// candidate is a group with its two bodies; kinds have whole runs of them, filled up with groups of
+// candidate is a group with its two bodies; types have whole runs of them, filled up with groups of
 // -1.
 #define BOX_CENTRE 0
 #define BOX_HALF 3
@@ -416,27 +417,28 @@ typedef struct world_sizes {
 #define CANDIDATE_KEPT 3 // 1 if it is never excluded
 #define CANDIDATE_INTS 4
 #define CANDIDATE_RUN 32
-#define KIND_RUN 0
-#define KIND_RUNS 1
-#define KIND_INTS 2
-#define ITEM_BLOCK 256 // worlds whose items, or items whose contacts, are counted together
+#define TYPE_RUN 0
+#define TYPE_RUNS 1
+#define TYPE_INTS 2
+#define COUNT_BLOCK 256 // so many worlds or world pairs are counted together
 
 // How the contacts of a segment, or their cotangents, lie in the arrays p, d, n and activity and in
 // a list of their places. Kernels take it by value. All members are ints, so that host and device
 // agree on the layout.
 typedef struct contact_layout {
-  int row;   // how many numbers of p and of n each item has
+  int row;   // how many numbers of p and of n each world pair has
   int rows3; // 1 where it has row / 3 of d and of activity, 0 where it has as many of these
-  int at_p, at_d, at_n, at_activity; // where the segment begins in an item's row of each
-  int step3;    // how far one contact's vector is from the next one's; numbers are 1 apart
-  int plane;    // how far one component of a vector is from the next
-  int count;    // how many contacts there are; -1: as many as the first int of the item's list says
-  int place_at; // where their places begin in a list that all items share, else -1
+  int at_p, at_d, at_n, at_activity; // where the segment begins in a world pair's row of each
+  int step3; // how far one contact's vector is from the next one's; numbers are 1 apart
+  int plane; // how far one component of a vector is from the next
+  int count; // how many contacts there are; -1: as many as the first int of the world pair's list
+             // says
+  int place_at; // where their places begin in a list that all world pairs share, else -1
   int list_at;  // where in a row of the list its own numbers begin
-  int list_row; // how many ints each item has of the list, where it has its own
+  int list_row; // how many ints each world pair has of the list, where it has its own
 } contact_layout;
 
-// What a reverse pass knows of an item, or of a group where contacts are springs. First three
+// What a reverse pass knows of a world pair, or of a group where contacts are springs. First three
 // wrenches (moment, force), the cotangents of the group's relative twist about its centre as joints
 // move by the multiplier y, by the acceleration and by the velocity. Then for either link the
 // moment about its origin and the force that its contacts' dependence on its pose amounts to; the
@@ -510,14 +512,16 @@ typedef struct contact_layout {
   (2 * SWEEP_DUALS(numbers, nq, nv, nu, parameters) + SWEEP_SEED(nv))
 
 // The ints of a world's hard contacts: how many are chosen, out of how many that were kept, and how
-// many rows they, limits and friction losses make. Then for each chosen contact its item and its
-// place there, and for each row behind those of contacts its place in the scene's table of rows.
+// many rows they, limits and friction losses make. Then for each chosen contact its world pair and
+// its place there, and for each row behind those of contacts its place in the scene's table of
+// rows.
 #define HARD_COUNT 0
 #define HARD_KEPT 1
 #define HARD_ROWS 2
 #define HARD_CHOSEN 3
 #define HARD_INTS(most, rows) (HARD_CHOSEN + 2 * (most) + (rows))
-// The ints of a candidate: its item, its place there, whether it is taken, and whether it is idle.
+// The ints of a candidate: its world pair, its place there, whether it is taken, and whether it is
+// idle.
 #define HARD_CANDIDATE 4
 // How derivatives treat bounces (docs/dev/lcp-formulas.md, section 8): not at all, as collisions in
 // time, or by least squares.

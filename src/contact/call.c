@@ -111,7 +111,7 @@ static abut_status run_of(run *r, abut_pair handle_, program_id program, const a
 }
 
 /* Takes the batch's own pairs instead of one pair for all entries. */
-static abut_status take_pairs(call *c, const abut_batch *b, abut_pair *handle_)
+static abut_status set_pairs(call *c, const abut_batch *b, abut_pair *handle_)
 {
   TRY(mixed_check(b, &c->contacts));
   if (has_pair(*handle_)) {
@@ -141,7 +141,7 @@ abut_status call_start(call *c, abut_pair handle_, abut_batch *batch)
   memset(c, 0, sizeof *c);
   TRY(check_batch(batch));
   if (is_mixed(batch)) {
-    TRY(take_pairs(c, batch, &handle_));
+    TRY(set_pairs(c, batch, &handle_));
   }
   TRY(run_of(&c->runs[0], handle_, PROGRAM_PLAIN, batch));
   c->runs[0].wanted = wanted_of(batch);

@@ -48,7 +48,7 @@ static size_t wrench_stride(const reverse_pass *pass)
   return WRENCH_REALS * pass->blocks;
 }
 
-static size_t take_blocks(reverse_pass *pass, size_t count)
+static size_t reserve_blocks(reverse_pass *pass, size_t count)
 {
   const size_t first = pass->next_block;
   pass->next_block += count;
@@ -115,7 +115,7 @@ static abut_status edge_contacts_back(reverse_pass *pass)
                     BUFFER(r, SCRATCH_FACTORS_BAR), BUFFER(r, SCRATCH_WITNESS_BAR),
                     ARG_STRUCT(pass->sites), BUFFER(r, SCRATCH_SITES_1), BUFFER(r, SCRATCH_SITES_2),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
-                    ARG_INT(take_blocks(pass, blocks)));
+                    ARG_INT(reserve_blocks(pass, blocks)));
 }
 
 /* Adds the contributions of the weights' cotangents to those of contacts. */
@@ -137,7 +137,7 @@ static abut_status weights_of_edges_back(reverse_pass *pass)
                     BUFFER(r, SCRATCH_OPPOSING_2), BUFFER(r, SCRATCH_FRAMES), HEAD(r),
                     BUFFER(r, SCRATCH_WEIGHT_FACTORS_BAR), BUFFER(r, SCRATCH_WITNESS_BAR),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
-                    ARG_INT(take_blocks(pass, blocks)));
+                    ARG_INT(reserve_blocks(pass, blocks)));
 }
 
 /* Reverses the tracing steps. A body's own field is recomputed at the points before each step. */
@@ -155,7 +155,7 @@ static abut_status trace_back(reverse_pass *pass)
                      BUFFER(r, own), BUFFER(r, SCRATCH_WITNESS_BAR), HEAD(r), ARG_INT(side),
                      SITES(pass, side, (size_t)pass->sites.own[side] + (step + 1) * pair_slots(r)),
                      BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
-                     ARG_INT(take_blocks(pass, blocks))));
+                     ARG_INT(reserve_blocks(pass, blocks))));
     }
   }
   return ABUT_SUCCESS;
@@ -170,7 +170,7 @@ static abut_status witness_points_back(reverse_pass *pass)
                     BUFFER(r, SCRATCH_FRAMES), HEAD(r), BUFFER(r, SCRATCH_WITNESS_BAR),
                     ARG_INT(ends_back(r)), BUFFER(r, SCRATCH_PAIR_ENDS_BAR),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
-                    ARG_INT(take_blocks(pass, blocks)));
+                    ARG_INT(reserve_blocks(pass, blocks)));
 }
 
 /* ---- selections ---- */
@@ -337,7 +337,7 @@ static abut_status edge_field_back(reverse_pass *pass, int side)
                  ARG_INT(r->wanted.shared_activity), BUFFER(r, SCRATCH_WEIGHTS_BAR),
                  FEATURES(pass, side, rails_at(r, side)),
                  SITES(pass, !side, pass->sites.edges[!side]), BUFFER(r, SCRATCH_WRENCHES),
-                 ARG_INT(wrench_stride(pass)), ARG_INT(take_blocks(pass, blocks))));
+                 ARG_INT(wrench_stride(pass)), ARG_INT(reserve_blocks(pass, blocks))));
   if (!r->pair->selected_edges[side]) {
     return ABUT_SUCCESS;
   }
@@ -394,7 +394,7 @@ static abut_status vertices_back(reverse_pass *pass, int side, const vertex_set 
                     BUFFER(r, SCRATCH_WEIGHTS_BAR), BUFFER(r, OF_SIDE(SCRATCH_SHAPE_1, side)),
                     ARG_INT(row), ARG_INT(radii_at(r, side)), SITES(pass, !side, first[!side]),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
-                    ARG_INT(take_blocks(pass, blocks)));
+                    ARG_INT(reserve_blocks(pass, blocks)));
 }
 
 static abut_status select_vertices_back(reverse_pass *pass, int side)
@@ -459,7 +459,7 @@ static abut_status middles_back(reverse_pass *pass)
                     BUFFER(r, SCRATCH_MIDDLES_BAR), ARG_STRUCT(pass->sites),
                     BUFFER(r, SCRATCH_SITES_1), BUFFER(r, SCRATCH_SITES_2),
                     BUFFER(r, SCRATCH_WRENCHES), ARG_INT(wrench_stride(pass)),
-                    ARG_INT(take_blocks(pass, 1)));
+                    ARG_INT(reserve_blocks(pass, 1)));
 }
 
 abut_status run_wrenches(const run *r, size_t poses)

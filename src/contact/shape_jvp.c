@@ -89,7 +89,7 @@ static const operation shape_jvp_operation = {.base = &poses_operation,
                                               .launch = call_launch_derivatives};
 
 /* Finds which bodies move, and rejects directions that are not finite. */
-static abut_status take_directions(call *c, shape_jvp_call *s)
+static abut_status check_directions(call *c, shape_jvp_call *s)
 {
   run *r = derivatives_run(c);
   for (int side = 0; side < 2; ++side) {
@@ -132,7 +132,7 @@ abut_status abut_shape_jvp(abut_pair handle_, abut_batch *batch, const abut_shap
   TRY(call_start(&c, handle_, batch));
   TRY(shape_call_check(&c, want));
   TRY(call_add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
-  TRY(take_directions(&c, &s));
+  TRY(check_directions(&c, &s));
   run *r = derivatives_run(&c);
   s.smoothing = &r->pair->smoothing;
   r->wanted.arrays |= outputs_given(OUTPUT_TANGENTS, tangents);

@@ -133,7 +133,7 @@ void shape_moves_settle(const shaped_body *b, const double *own, double *out)
 }
 
 /* Copies the i-th `width` numbers of an array unless it is NULL. */
-static void take(const double *from, size_t width, size_t i, double *to)
+static void copy_row(const double *from, size_t width, size_t i, double *to)
 {
   for (size_t k = 0; from && k < width; ++k) {
     to[k] = from[i * width + k];
@@ -143,10 +143,10 @@ static void take(const double *from, size_t width, size_t i, double *to)
 static void pack_superquadric(const abut_shape_tangents *t, size_t i, double *to)
 {
   double exponents[2] = {0.0, 0.0};
-  take(t->rotation, 3, i, to);
-  take(t->position, 3, i, to + SUPERQUADRIC_POSITION);
-  take(t->axes, 3, i, to + SUPERQUADRIC_AXES_INV);
-  take(t->exponents, 2, i, exponents);
+  copy_row(t->rotation, 3, i, to);
+  copy_row(t->position, 3, i, to + SUPERQUADRIC_POSITION);
+  copy_row(t->axes, 3, i, to + SUPERQUADRIC_AXES_INV);
+  copy_row(t->exponents, 2, i, exponents);
   to[SUPERQUADRIC_E1] = exponents[0];
   to[SUPERQUADRIC_E2] = exponents[1];
 }
@@ -154,10 +154,10 @@ static void pack_superquadric(const abut_shape_tangents *t, size_t i, double *to
 /* A disc's third length does not vary. */
 static void pack_core(const abut_shape_tangents *t, size_t i, abut_core_kind kind, double *to)
 {
-  take(t->core_rotation, 3, i, to);
-  take(t->core_position, 3, i, to + CORE_POSITION);
-  take(t->core_half, 3, i, to + CORE_HALF);
-  take(t->core_radius, 1, i, to + CORE_WIDTH);
+  copy_row(t->core_rotation, 3, i, to);
+  copy_row(t->core_position, 3, i, to + CORE_POSITION);
+  copy_row(t->core_half, 3, i, to + CORE_HALF);
+  copy_row(t->core_radius, 1, i, to + CORE_WIDTH);
   to[CORE_HALF + 2] *= kind == ABUT_CORE_BOX;
 }
 
@@ -166,8 +166,8 @@ static void pack_plane(const abut_shape_tangents *t, size_t i, const double *pla
 {
   const double length = sqrt(plane[0] * plane[0] + plane[1] * plane[1] + plane[2] * plane[2]);
   double point[3] = {0.0, 0.0, 0.0};
-  take(t->plane_normals, 3, i, to);
-  take(t->plane_points, 3, i, point);
+  copy_row(t->plane_normals, 3, i, to);
+  copy_row(t->plane_points, 3, i, point);
   for (int k = 0; k < 3; ++k) {
     to[3] += to[k] * plane[3 + k] + point[k] * plane[k] / length;
   }
@@ -175,9 +175,9 @@ static void pack_plane(const abut_shape_tangents *t, size_t i, const double *pla
 
 static void pack_point(const abut_shape_tangents *t, size_t i, double inverse2, double *to)
 {
-  take(t->cloud_points, 3, i, to);
-  take(t->cloud_normals, 3, i, to + 3);
-  take(t->cloud_widths, 1, i, to + 6);
+  copy_row(t->cloud_points, 3, i, to);
+  copy_row(t->cloud_normals, 3, i, to + 3);
+  copy_row(t->cloud_widths, 1, i, to + 6);
   to[6] *= sqrt(inverse2);
 }
 
@@ -233,10 +233,10 @@ abut_status shape_moves_pack(const body *b, const abut_shape_tangents *t, size_t
   const abut_shape_sizes numbers = shape_sizes_of(b);
   double *mesh = out + shape_moves_mesh_at(b), *features = mesh + 3 * numbers.vertices;
   memset(out, 0, shape_moves_own_width(b) * sizeof *out);
-  take(row.vertices, 3 * numbers.vertices, 0, mesh);
-  take(row.feature_vertices, 3 * numbers.feature_vertices, 0, features);
-  take(row.vertex_radius, numbers.feature_vertices, 0, features + 3 * numbers.feature_vertices);
-  take(row.edge_radius, numbers.feature_edges, 0, features + 4 * numbers.feature_vertices);
+  copy_row(row.vertices, 3 * numbers.vertices, 0, mesh);
+  copy_row(row.feature_vertices, 3 * numbers.feature_vertices, 0, features);
+  copy_row(row.vertex_radius, numbers.feature_vertices, 0, features + 3 * numbers.feature_vertices);
+  copy_row(row.edge_radius, numbers.feature_edges, 0, features + 4 * numbers.feature_vertices);
   shape_walk w = shape_walk_begin(b, 0, 0, 0);
   while (shape_walk_next(&w)) {
     TRY(pack_part(b, &w.part, &row, out));

@@ -18,7 +18,7 @@ static bool all_vertices_back(const run *r, int side)
 
 /* Takes the next `count` sites of a body's field. Larger counts than kernels support are clamped to
  * INT_MAX, which check_scratch rejects. */
-static int take_sites(field_sites *s, int side, size_t count)
+static int reserve_sites(field_sites *s, int side, size_t count)
 {
   const int first = s->count[side];
   s->count[side] = count < (size_t)(INT_MAX - first) ? first + (int)count : INT_MAX;
@@ -34,21 +34,22 @@ field_sites run_sites(const run *r)
       continue;
     }
     s.vertices[side] =
-      take_sites(&s, side, all_vertices_back(r, other) ? r->bodies[other]->vertex_padded : 0);
-    s.kept[side] = take_sites(&s, side,
-                              r->pair->selected_vertices[other]
-                                ? padded(r->pair->layout.vertices[other], device_lanes(r->device))
-                                : 0);
+      reserve_sites(&s, side, all_vertices_back(r, other) ? r->bodies[other]->vertex_padded : 0);
+    s.kept[side] =
+      reserve_sites(&s, side,
+                    r->pair->selected_vertices[other]
+                      ? padded(r->pair->layout.vertices[other], device_lanes(r->device))
+                      : 0);
     if (edges_run(r)) {
       const size_t slots = pair_slots(r), traced = r->pair->smoothing.trace;
-      s.own[side] = take_sites(&s, side, slots * (1 + traced));
-      s.opposing[side] = take_sites(&s, side, r->wanted.cotangents & WANT_ACTIVITY ? slots : 0);
+      s.own[side] = reserve_sites(&s, side, slots * (1 + traced));
+      s.opposing[side] = reserve_sites(&s, side, r->wanted.cotangents & WANT_ACTIVITY ? slots : 0);
     }
-    s.middles[side] = take_sites(&s, side, r->wanted.middles_back ? device_lanes(r->device) : 0);
+    s.middles[side] = reserve_sites(&s, side, r->wanted.middles_back ? device_lanes(r->device) : 0);
     if (edges_in_fields(r, other)) {
-      s.edges[side] =
-        take_sites(&s, side,
-                   SITES_OF_EDGE * padded(r->pair->layout.edges[other], device_lanes(r->device)));
+      s.edges[side] = reserve_sites(&s, side,
+                                    SITES_OF_EDGE * padded(r->pair->layout.edges[other],
+                                                           device_lanes(r->device)));
     }
   }
   return s;

@@ -352,7 +352,7 @@ static abut_status add_candidates(page *p, scene_page *s, json_t *layouts, json_
   const scene_def *def = &s->scene->def;
   void *memory = NULL;
   size_t kinds = 0;
-  TRY(allocate(&memory, s->scene->pair_kind_count, sizeof *s->kinds));
+  TRY(allocate(&memory, s->scene->pair_type_count, sizeof *s->kinds));
   s->kinds = memory;
   TRY(allocate(&memory, def->pair_count, 4 * sizeof *s->candidates));
   s->candidates = memory;

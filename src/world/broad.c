@@ -12,22 +12,22 @@
 #define NO_END 1e18 /* half a side of a box that has no end, which float32 can still multiply */
 /* Where empty boxes are, of points and of fields: so far from all others and, however bodies are
  * turned, from each other that none meet. */
-static const double nowhere[2] = {1e18, 4e18};
+static const double far_away[2] = {1e18, 4e18};
 
-/* ---- entries ----
+/* ---- bodies ----
  *
  * The table of bodies has the scene's, and behind them the parts of those that are cut
  * (world/tiles.h), each with boxes of its own: the field alone, then the tiles. The bridges of
  * seams (world/seams.h) are the last. */
 
-typedef struct entries {
+typedef struct broad_bodies {
   size_t count;
   int *of;        /* (count) the scene's body */
   int *cut;       /* (bodies) where a body's field and tiles are, or -1 */
   size_t bridges; /* where those of seams begin */
-} entries;
+} broad_bodies;
 
-static void free_entries(entries *e)
+static void free_bodies(broad_bodies *e)
 {
   free(e->of);
   free(e->cut);
@@ -38,7 +38,7 @@ static size_t body_of_group(const loaded_scene *s, size_t group, int side)
   return scene_pair_body(&s->def, &s->def.pairs[s->groups[group].pair], side);
 }
 
-static size_t add_entries(entries *e, size_t of, size_t some)
+static size_t add_bodies(broad_bodies *e, size_t of, size_t some)
 {
   const size_t first = e->count;
   for (size_t i = 0; e->of && i < some; ++i) {
@@ -48,12 +48,12 @@ static size_t add_entries(entries *e, size_t of, size_t some)
   return first;
 }
 
-/* Numbers the entries; without `of` it only counts them. */
-static void number_entries(const loaded_scene *s, entries *e)
+/* Numbers the bodies; without `of` it only counts them. */
+static void number_bodies(const loaded_scene *s, broad_bodies *e)
 {
   e->count = 0;
   for (size_t i = 0; i < s->body_count; ++i) {
-    add_entries(e, i, 1);
+    add_bodies(e, i, 1);
     e->cut[i] = -1;
   }
   for (size_t i = 0; i < s->def.pair_count; ++i) {
@@ -62,28 +62,28 @@ static void number_entries(const loaded_scene *s, entries *e)
       continue;
     }
     const size_t cut = body_of_group(s, i, p->side);
-    e->cut[cut] = e->cut[cut] < 0 ? (int)add_entries(e, cut, 1 + tiles_of(s, cut)) : e->cut[cut];
+    e->cut[cut] = e->cut[cut] < 0 ? (int)add_bodies(e, cut, 1 + tiles_of(s, cut)) : e->cut[cut];
   }
   e->bridges = e->count;
   for (size_t i = 0; s->seams && i < s->seams->count; ++i) {
-    add_entries(e, s->seams->all[i].tiles[0], 1);
+    add_bodies(e, s->seams->all[i].tiles[0], 1);
   }
 }
 
-static abut_status make_entries(const loaded_scene *s, entries *e)
+static abut_status make_bodies(const loaded_scene *s, broad_bodies *e)
 {
   void *memory = NULL;
   TRY(allocate(&memory, s->body_count, sizeof(int)));
   e->cut = memory;
-  number_entries(s, e);
+  number_bodies(s, e);
   TRY(allocate(&memory, e->count, sizeof(int)));
   e->of = memory;
-  number_entries(s, e);
+  number_bodies(s, e);
   return ABUT_SUCCESS;
 }
 
-/* The entry of a group's body. */
-static size_t entry_of(const loaded_scene *s, const entries *e, size_t group, int side)
+/* The place of a group's body in the table. */
+static size_t broad_body_of(const loaded_scene *s, const broad_bodies *e, size_t group, int side)
 {
   const group_part *p = &s->parts[group];
   const size_t number = body_of_group(s, group, side);
@@ -124,9 +124,9 @@ static void start(body_boxes *b)
   b->some = true;
 }
 
-/* Finds the boxes of the groups of a kind. Beside a field alone the other body's field has nothing
+/* Finds the boxes of the groups of a type. Beside a field alone the other body's field has nothing
  * to say. */
-static abut_status boxes_of_kind(const loaded_scene *s, const pair_kind *k, pair_boxes *out)
+static abut_status boxes_of_type(const loaded_scene *s, const pair_type *k, pair_boxes *out)
 {
   static const body_box empty = {{0.0, 0.0, 0.0}, {-1.0, -1.0, -1.0}};
   const group_part *of = &s->parts[s->pair_order[k->first]];
@@ -142,18 +142,18 @@ static abut_status boxes_of_kind(const loaded_scene *s, const pair_kind *k, pair
   return ABUT_SUCCESS;
 }
 
-/* Widens the boxes of the bodies of a kind's groups; a body's boxes hold for all its groups that
- * are bounded. Of a kind that is not, all groups are kept. A box that stays empty is put where
+/* Widens the boxes of the bodies of a type's groups; a body's boxes hold for all its groups that
+ * are bounded. Of a type that is not, all groups are kept. A box that stays empty is put where
  * nothing meets it: a plane has no points, and a part may have no field. */
-static abut_status add_kind(const loaded_scene *s, const pair_kind *k, const entries *e,
+static abut_status add_type(const loaded_scene *s, const pair_type *k, const broad_bodies *e,
                             body_boxes *all, bool *bounded)
 {
   pair_boxes boxes;
-  TRY(boxes_of_kind(s, k, &boxes));
+  TRY(boxes_of_type(s, k, &boxes));
   *bounded = boxes.bounded;
   for (size_t i = k->first; boxes.bounded && i < k->first + k->count; ++i) {
     for (int side = 0; side < 2; ++side) {
-      body_boxes *b = &all[entry_of(s, e, (size_t)s->pair_order[i], side)];
+      body_boxes *b = &all[broad_body_of(s, e, (size_t)s->pair_order[i], side)];
       start(b);
       widen(b, 0, &boxes.points[side]);
       widen(b, 1, &boxes.field[side]);
@@ -165,7 +165,7 @@ static abut_status add_kind(const loaded_scene *s, const pair_kind *k, const ent
 static void put_box(const body_boxes *b, int which, double *to)
 {
   if (b->some && b->low[which][0] > b->high[which][0]) {
-    to[BOX_CENTRE] = nowhere[which];
+    to[BOX_CENTRE] = far_away[which];
     return;
   }
   for (int k = 0; k < 3; ++k) {
@@ -181,8 +181,8 @@ static void put_box(const body_boxes *b, int which, double *to)
 typedef struct tables {
   body_boxes *boxes;
   double *reals;
-  int *links, *candidates, *kinds;
-  entries of;
+  int *links, *candidates, *types;
+  broad_bodies of;
 } tables;
 
 static void free_tables(tables *t)
@@ -191,15 +191,15 @@ static void free_tables(tables *t)
   free(t->reals);
   free(t->links);
   free(t->candidates);
-  free(t->kinds);
-  free_entries(&t->of);
+  free(t->types);
+  free_bodies(&t->of);
 }
 
 static size_t runs_of(const loaded_scene *s)
 {
   size_t runs = 0;
-  for (size_t i = 0; i < s->pair_kind_count; ++i) {
-    runs += (s->pair_kinds[i].count + CANDIDATE_RUN - 1) / CANDIDATE_RUN;
+  for (size_t i = 0; i < s->pair_type_count; ++i) {
+    runs += (s->pair_types[i].count + CANDIDATE_RUN - 1) / CANDIDATE_RUN;
   }
   return runs;
 }
@@ -209,7 +209,7 @@ static abut_status allocate_tables(const loaded_scene *s, size_t runs, tables *t
   void *memory[5];
   const size_t bodies = t->of.count;
   const size_t counts[] = {bodies, BROAD_REALS * bodies, bodies,
-                           CANDIDATE_INTS * CANDIDATE_RUN * runs, KIND_INTS * s->pair_kind_count};
+                           CANDIDATE_INTS * CANDIDATE_RUN * runs, TYPE_INTS * s->pair_type_count};
   const size_t each[] = {sizeof(body_boxes), sizeof(double), sizeof(int), sizeof(int), sizeof(int)};
   for (int i = 0; i < 5; ++i) {
     memory[i] = NULL;
@@ -245,25 +245,25 @@ static void fill_candidates(const loaded_scene *s, size_t runs, tables *t)
   for (size_t i = 0; i < CANDIDATE_RUN * runs; ++i) {
     t->candidates[CANDIDATE_INTS * i + CANDIDATE_GROUP] = -1;
   }
-  for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
-    const pair_kind *k = &s->pair_kinds[kind];
+  for (size_t type = 0; type < s->pair_type_count; ++type) {
+    const pair_type *k = &s->pair_types[type];
     int *to = t->candidates + CANDIDATE_INTS * CANDIDATE_RUN * first_run;
     for (size_t i = k->first; i < k->first + k->count; ++i, to += CANDIDATE_INTS) {
-      to[CANDIDATE_A] = (int)entry_of(s, &t->of, (size_t)s->pair_order[i], 0);
-      to[CANDIDATE_B] = (int)entry_of(s, &t->of, (size_t)s->pair_order[i], 1);
+      to[CANDIDATE_A] = (int)broad_body_of(s, &t->of, (size_t)s->pair_order[i], 0);
+      to[CANDIDATE_B] = (int)broad_body_of(s, &t->of, (size_t)s->pair_order[i], 1);
       to[CANDIDATE_GROUP] = s->pair_order[i];
     }
-    t->kinds[KIND_INTS * kind + KIND_RUN] = first_run;
-    t->kinds[KIND_INTS * kind + KIND_RUNS] = (int)((k->count + CANDIDATE_RUN - 1) / CANDIDATE_RUN);
-    first_run += t->kinds[KIND_INTS * kind + KIND_RUNS];
+    t->types[TYPE_INTS * type + TYPE_RUN] = first_run;
+    t->types[TYPE_INTS * type + TYPE_RUNS] = (int)((k->count + CANDIDATE_RUN - 1) / CANDIDATE_RUN);
+    first_run += t->types[TYPE_INTS * type + TYPE_RUNS];
   }
 }
 
-/* Marks all candidates of a kind as those that are never left out. */
-static void keep_all(tables *t, size_t kind)
+/* Marks all candidates of a type as those that are never left out. */
+static void keep_all(tables *t, size_t type)
 {
-  const int *of = t->kinds + KIND_INTS * kind;
-  for (int i = CANDIDATE_RUN * of[KIND_RUN]; i < CANDIDATE_RUN * (of[KIND_RUN] + of[KIND_RUNS]);
+  const int *of = t->types + TYPE_INTS * type;
+  for (int i = CANDIDATE_RUN * of[TYPE_RUN]; i < CANDIDATE_RUN * (of[TYPE_RUN] + of[TYPE_RUNS]);
        ++i) {
     t->candidates[CANDIDATE_INTS * i + CANDIDATE_KEPT] = 1;
   }
@@ -275,7 +275,7 @@ static abut_status upload_tables(device *d, const tables *t, resident_broad *r)
   TRY(upload_reals(d, t->reals, BROAD_REALS * r->count, &r->bodies));
   TRY(buffer_upload(d, (CANDIDATE_INTS * CANDIDATE_RUN * r->runs + 1) * sizeof(int), t->candidates,
                     &r->candidates));
-  return buffer_upload(d, (KIND_INTS * r->kinds + 1) * sizeof(int), t->kinds, &r->kind_runs);
+  return buffer_upload(d, (TYPE_INTS * r->types + 1) * sizeof(int), t->types, &r->type_runs);
 }
 
 static abut_status make(const loaded_scene *s, device *d, resident_broad *r, bool *any)
@@ -283,13 +283,13 @@ static abut_status make(const loaded_scene *s, device *d, resident_broad *r, boo
   tables t = {0};
   abut_status status = ABUT_SUCCESS;
   *any = false;
-  TRY_DONE(make_entries(s, &t.of));
+  TRY_DONE(make_bodies(s, &t.of));
   r->count = t.of.count;
   TRY_DONE(allocate_tables(s, r->runs, &t));
   fill_candidates(s, r->runs, &t);
-  for (size_t i = 0; i < s->pair_kind_count; ++i) {
+  for (size_t i = 0; i < s->pair_type_count; ++i) {
     bool bounded;
-    TRY_DONE(add_kind(s, &s->pair_kinds[i], &t.of, t.boxes, &bounded));
+    TRY_DONE(add_type(s, &s->pair_types[i], &t.of, t.boxes, &bounded));
     *any = *any || bounded;
     if (!bounded) {
       keep_all(&t, i);
@@ -310,14 +310,14 @@ void broad_free(resident_broad *r)
     buffer_destroy(r->links);
     buffer_destroy(r->bodies);
     buffer_destroy(r->candidates);
-    buffer_destroy(r->kind_runs);
+    buffer_destroy(r->type_runs);
     free(r);
   }
 }
 
 bool broad_may_leave_out(const loaded_scene *s)
 {
-  return s->def.broad_phase && s->pair_kind_count && s->group_count >= BROAD_LEAST;
+  return s->def.broad_phase && s->pair_type_count && s->group_count >= BROAD_LEAST;
 }
 
 abut_status broad_upload(const loaded_scene *s, device *d, resident_broad **out)
@@ -330,7 +330,7 @@ abut_status broad_upload(const loaded_scene *s, device *d, resident_broad **out)
   TRY(allocate(&memory, 1, sizeof(resident_broad)));
   resident_broad *r = memory;
   r->runs = runs_of(s);
-  r->kinds = s->pair_kind_count;
+  r->types = s->pair_type_count;
   const abut_status status = make(s, d, r, &any);
   if (status != ABUT_SUCCESS || !any) {
     broad_free(r);
@@ -346,8 +346,8 @@ void broad_bytes(const resident_broad *r, size_t real, size_t bytes[POOL_BUFFERS
 {
   bytes[BROAD_BOXES] = r->count * BROAD_NUMBERS * real;
   bytes[BROAD_MASKS] = r->runs * sizeof(int);
-  bytes[BROAD_SUMS] = (r->kinds + 1) * sizeof(int);
-  bytes[BROAD_TOTALS] = r->kinds * sizeof(int);
+  bytes[BROAD_SUMS] = (r->types + 1) * sizeof(int);
+  bytes[BROAD_TOTALS] = r->types * sizeof(int);
 }
 
 static abut_status leave_out(const stepping *s, const resident_broad *r)
@@ -363,46 +363,46 @@ static abut_status leave_out(const stepping *s, const resident_broad *r)
                 ARG_INT(r->count), ARG_INT(r->runs), OF(s, BROAD_MASKS), ARG_INT(s->count));
 }
 
-static abut_status count_items(const stepping *s, const resident_broad *r, size_t blocks,
+static abut_status count_pairs(const stepping *s, const resident_broad *r, size_t blocks,
                                int *totals)
 {
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_COUNTS, s->count, r->kinds, ARG_BUFFER(r->kind_runs),
-             OF(s, BROAD_MASKS), ARG_INT(r->runs), OF(s, WORLD_ITEM_COUNTS), ARG_INT(s->count)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_COUNTS_OF_ALL, s->count, 1, OF(s, WORLD_ITEM_COUNTS),
-             ARG_INT(r->kinds), ARG_INT(s->count)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_SUMS, blocks, r->kinds + 1, OF(s, WORLD_ITEM_COUNTS),
-             ARG_INT(blocks), OF(s, WORLD_ITEM_FIRSTS), OF(s, BROAD_SUMS), ARG_INT(s->count)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ITEM_TOTALS, 1, 1, OF(s, BROAD_SUMS), ARG_INT(blocks),
-             OF(s, BROAD_TOTALS), ARG_INT(r->kinds)));
-  return buffer_read(world_buffer_of(s, BROAD_TOTALS), 0, r->kinds * sizeof(int), totals);
+  TRY(LAUNCH(s->device, KERNEL_WORLD_PAIR_COUNTS, s->count, r->types, ARG_BUFFER(r->type_runs),
+             OF(s, BROAD_MASKS), ARG_INT(r->runs), OF(s, WORLD_PAIR_COUNTS), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_PAIR_COUNTS_OF_ALL, s->count, 1, OF(s, WORLD_PAIR_COUNTS),
+             ARG_INT(r->types), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_PAIR_SUMS, blocks, r->types + 1, OF(s, WORLD_PAIR_COUNTS),
+             ARG_INT(blocks), OF(s, WORLD_PAIR_FIRSTS), OF(s, BROAD_SUMS), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_PAIR_TOTALS, 1, 1, OF(s, BROAD_SUMS), ARG_INT(blocks),
+             OF(s, BROAD_TOTALS), ARG_INT(r->types)));
+  return buffer_read(world_buffer_of(s, BROAD_TOTALS), 0, r->types * sizeof(int), totals);
 }
 
-/* Makes room for the items that are kept, and for all contacts that they can have where that is
- * little. */
+/* Makes room for the world pairs that are kept, and for all contacts that they can have where that
+ * is little. */
 static abut_status make_room_for_kept(const stepping *s)
 {
-  const slot_items *own = items_of(s);
+  const slot_pairs *own = slot_pairs_of(s);
   const size_t contacts =
     pool_is_small(s, own->most) && own->most > own->pool_room ? own->most : own->pool_room;
-  const bool fits = own->count <= own->item_room && contacts == own->pool_room;
+  const bool fits = own->count <= own->pair_room && contacts == own->pool_room;
   return fits ? ABUT_SUCCESS
-              : grow_pool(s, own->count > own->item_room ? own->count : own->item_room, contacts);
+              : grow_pool(s, own->count > own->pair_room ? own->count : own->pair_room, contacts);
 }
 
-abut_status find_items(const stepping *s, bool contacts)
+abut_status find_world_pairs(const stepping *s, bool contacts)
 {
   const resident_broad *r = s->tables->broad;
-  const size_t blocks = (s->count + ITEM_BLOCK - 1) / ITEM_BLOCK;
+  const size_t blocks = (s->count + COUNT_BLOCK - 1) / COUNT_BLOCK;
   int *totals = ((steps_on *)s->on->user)->totals;
   TRY(keep_pace(s));
   TRY(leave_out(s, r));
-  TRY(count_items(s, r, blocks, totals));
-  TRY(list_waves(s, totals));
-  note_items(s);
-  TRY(contacts ? list_bundles(s) : ABUT_SUCCESS);
+  TRY(count_pairs(s, r, blocks, totals));
+  TRY(list_pair_batches(s, totals));
+  note_pairs(s);
+  TRY(contacts ? list_launch_sets(s) : ABUT_SUCCESS);
   TRY(make_room_for_kept(s));
-  return LAUNCH(s->device, KERNEL_WORLD_ITEMS_KEPT, s->count, r->kinds + 1,
-                ARG_BUFFER(r->candidates), ARG_BUFFER(r->kind_runs), OF(s, BROAD_MASKS),
-                ARG_INT(r->runs), OF(s, BROAD_SUMS), ARG_INT(blocks), ARG_INT(r->kinds),
-                OF(s, WORLD_ITEM_FIRSTS), OF(s, WORLD_ITEMS), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_KEPT_PAIRS, s->count, r->types + 1,
+                ARG_BUFFER(r->candidates), ARG_BUFFER(r->type_runs), OF(s, BROAD_MASKS),
+                ARG_INT(r->runs), OF(s, BROAD_SUMS), ARG_INT(blocks), ARG_INT(r->types),
+                OF(s, WORLD_PAIR_FIRSTS), OF(s, WORLD_PAIRS), ARG_INT(s->count));
 }

@@ -64,32 +64,34 @@ enum {
   WORLD_PARAMETERS_OF, /* (PARAMETERS) filled where the caller gives any of them */
   WORLD_SCRATCH,       /* blocks of LANES worlds: the tree, from world_sizes' at_rotation on */
   WORLD_SINGULARS,     /* 0 where the mass matrix is positive definite, else 1 */
-  /* Items and their contacts, of which only the chunk as a whole has rows. The pool is the contacts
-   * of all items, one behind the other. */
-  WORLD_ITEMS,          /* (items, ITEM_INTS) ints, kind by kind and world by world */
-  WORLD_ITEM_COUNTS,    /* (kinds + 1, worlds) ints: items of each kind; the last row is the broad
-                           phase's own */
-  WORLD_ITEM_FIRSTS,    /* (kinds + 1, worlds) ints: the first item of each kind, and the first
-                           place in the list below */
-  WORLD_ENTRY_LIST,     /* (items) ints: items that have contacts, world by world */
-  WORLD_PUSHES,         /* (items, PUSH_REALS) where forces on links or of pairs are asked for */
-  WORLD_ENTRY_SUMS,     /* (items, world_sizes' entry_reals): what the contacts of entries add up
-                           to */
-  WORLD_ENTRIES,        /* (worlds, ENTRIES_INTS) ints: where a world's entries are in that list */
-  WORLD_CONTACTS,       /* (pool, CONTACT_PLANES) what CONTACT_... of geometry/world.h names, item
-                           by item */
+  /* World pairs and their contacts, of which only the chunk as a whole has rows. The pool is the
+   * contacts of all world pairs, one behind the other. */
+  WORLD_PAIRS,       /* (world pairs, WORLD_PAIR_INTS) ints, type by type and world by world */
+  WORLD_PAIR_COUNTS, /* (types + 1, worlds) ints: world pairs of each type; the last row is the
+                        broad phase's own */
+  WORLD_PAIR_FIRSTS, /* (types + 1, worlds) ints: the first world pair of each type, and the first
+                        place in the list below */
+  WORLD_ACTIVE_LIST, /* (world pairs) ints: world pairs that have contacts, world by world */
+  WORLD_PUSHES,      /* (world pairs, PUSH_REALS) where forces on links or of pairs are asked for */
+  WORLD_ACTIVE_SUMS, /* (world pairs, world_sizes' active_reals): what the contacts of active pairs
+                       add up to */
+  WORLD_ACTIVE_PAIRS, /* (worlds, ACTIVE_PAIRS_INTS) ints: where a world's active pairs are in that
+                         list */
+  WORLD_CONTACTS, /* (pool, CONTACT_PLANES) what CONTACT_... of geometry/world.h names, world pair
+                     by world pair */
   WORLD_CONTACT_PLACES, /* (pool) ints: the place of each contact in its segment */
   WORLD_SLOTS,          /* (pool) ints: the slot of each contact, written where somebody asks */
-  WORLD_POOL_SUMS,      /* (blocks of ITEM_BLOCK items) ints: what the items of a bundle take of
-                           the pool */
-  WORLD_POOL_TOTALS,    /* (bundles + 1) ints: how many contacts all bundles before each one have */
-  WORLD_WORK,           /* (work) the memory of Newton's method */
-  WORLD_ORDER,          /* (ORDER_INTS) ints: its graph of trees and their order of elimination */
-  WORLD_ORDER_SUMS,     /* two ints; the chunk as a whole has one for each block of ITEM_BLOCK
-                           worlds, and one */
-  WORLD_NEXT_Q,         /* (nq) the state after the step, until it is accepted */
-  WORLD_NEXT_V,         /* (nv) */
-  WORLD_ACCELERATION,   /* (nv) what a law's `solve` finds */
+  WORLD_POOL_SUMS, /* (blocks of COUNT_BLOCK world pairs) ints: what the world pairs of a launch set
+                      take of the pool */
+  WORLD_POOL_TOTALS,  /* (launch sets + 1) ints: how many contacts all launch sets before each one
+                         have */
+  WORLD_WORK,         /* (work) the memory of Newton's method */
+  WORLD_ORDER,        /* (ORDER_INTS) ints: its graph of trees and their order of elimination */
+  WORLD_ORDER_SUMS,   /* two ints; the chunk as a whole has one for each block of COUNT_BLOCK
+                         worlds, and one */
+  WORLD_NEXT_Q,       /* (nq) the state after the step, until it is accepted */
+  WORLD_NEXT_V,       /* (nv) */
+  WORLD_ACCELERATION, /* (nv) what a law's `solve` finds */
   WORLD_CONSTRAINT_FORCE, /* (nv) J' lambda, the sum of contacts, limits and friction losses */
   /* Of RK4: a stage's state, its rates, and the sums over stages of rates and accelerations. */
   WORLD_STAGE_Q, /* (nq) */
@@ -123,9 +125,10 @@ enum {
   WORLD_ACCELERATION_BAR, /* (nv) b of docs/dev/cone-formulas.md, section 10 */
   WORLD_MULTIPLIERS,      /* (nv) y = H^-1 b there */
   WORLD_BARS,             /* (pool, BAR_PLANES) of each contact's p, d, n and activity */
-  WORLD_GROUP_ADJOINT,    /* (items, GROUP_ADJOINT); springs have (worlds, groups, GROUP_ADJOINT) */
-  WORLD_ROW_ADJOINT,      /* (ROW_ADJOINT, nv) */
-  WORLD_ADJOINT,          /* blocks of LANES worlds, from world_sizes' at_back_links on */
+  WORLD_GROUP_ADJOINT, /* (world pairs, GROUP_ADJOINT); springs have (worlds, groups, GROUP_ADJOINT)
+                        */
+  WORLD_ROW_ADJOINT,   /* (ROW_ADJOINT, nv) */
+  WORLD_ADJOINT,       /* blocks of LANES worlds, from world_sizes' at_back_links on */
   /* Of RK4: q, v, acceleration and rates of each stage; the cotangents of the step's q and v and of
    * the stages' rates and accelerations; the sum of the stages' cotangents of controls. */
   WORLD_STAGES,      /* (4, nq + 3 nv) */
@@ -138,9 +141,9 @@ enum {
   WORLD_GOOD,        /* an int: 0 where the step of a world has no derivatives */
   /* Of Jacobians and tangents. Rows of `seed_width` numbers are by q, v, controls and
    * parameters. */
-  WORLD_BASIS,        /* (6 or nv, items, GROUP_ADJOINT), see basis_by_dof of law/law.h; springs
-                         have (worlds, 6, groups, GROUP_ADJOINT) */
-  WORLD_JACOBIAN,     /* (stages, nv, seed_width) of the accelerations */
+  WORLD_BASIS,    /* (6 or nv, world pairs, GROUP_ADJOINT), see basis_by_dof of law/law.h; springs
+                     have (worlds, 6, groups, GROUP_ADJOINT) */
+  WORLD_JACOBIAN, /* (stages, nv, seed_width) of the accelerations */
   WORLD_TANGENT_WORK, /* (2 seed_width + 8 nv) memory */
   WORLD_MATRIX,       /* (2 nv, seed_width) of the whole step */
   WORLD_TANGENT,      /* (seed_width) */
@@ -196,11 +199,11 @@ enum {
                       q */
   SWEEP_SLOPES,    /* (SWEEP_SLOPES_OF) cotangents of mass scales, friction and moved links */
   /* Of the broad phase. Of the last two only the chunk as a whole has rows. */
-  BROAD_BOXES,    /* blocks of LANES worlds: (bodies, BROAD_NUMBERS) */
-  BROAD_MASKS,    /* (runs) ints, a bit for each candidate that is kept */
-  BROAD_SUMS,     /* (kinds + 1, blocks of ITEM_BLOCK worlds) ints: items before each block */
-  BROAD_TOTALS,   /* (kinds) ints */
-  OUT_COUNTS,     /* (WORLD_COUNTS) ints */
+  BROAD_BOXES,  /* blocks of LANES worlds: (bodies, BROAD_NUMBERS) */
+  BROAD_MASKS,  /* (runs) ints, a bit for each candidate that is kept */
+  BROAD_SUMS,   /* (types + 1, blocks of COUNT_BLOCK worlds) ints: world pairs before each block */
+  BROAD_TOTALS, /* (types) ints */
+  OUT_COUNTS,   /* (WORLD_COUNTS) ints */
   OUT_FAST_LINKS, /* (2) ints */
   WORLD_BUFFERS   /* Each law numbers its own buffers from here on: a call has one law. */
 };

@@ -17,16 +17,16 @@
 
 /* ---- a device ---- */
 
-static bool is_listed(const steps_kind *k, const pair *p)
+static bool is_listed(const world_type *k, const pair *p)
 {
   return active_cutoff(p, 0.0) > 0.0 && !k->scene->def.capacity;
 }
 
-static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t place)
+static abut_status test_type(const steps_call *c, const world_type *k, size_t place)
 {
-  for (size_t i = 0; !c->worlds->contacts && i < k->scene->pair_kind_count; ++i) {
+  for (size_t i = 0; !c->worlds->contacts && i < k->scene->pair_type_count; ++i) {
     const pair *p =
-      pair_get(k->scene->parts[k->scene->pair_order[k->scene->pair_kinds[i].first]].pair);
+      pair_get(k->scene->parts[k->scene->pair_order[k->scene->pair_types[i].first]].pair);
     if (!p) {
       return ABUT_ERROR_HANDLE;
     }
@@ -42,8 +42,8 @@ static abut_status test_kind(const steps_call *c, const steps_kind *k, size_t pl
 
 abut_status test_manifolds(const steps_call *c, size_t place)
 {
-  for (size_t i = 0; i < c->kind_count; ++i) {
-    TRY(test_kind(c, &c->kinds[i], place));
+  for (size_t i = 0; i < c->type_count; ++i) {
+    TRY(test_type(c, &c->types[i], place));
   }
   return ABUT_SUCCESS;
 }
@@ -94,23 +94,23 @@ abut_status worlds_place(batch_on *on)
   TRY(allocate(&memory, 1, sizeof(steps_on)));
   steps_on *at = memory;
   on->user = at;
-  TRY(allocate(&memory, c->kind_count, sizeof *at->tables));
+  TRY(allocate(&memory, c->type_count, sizeof *at->tables));
   at->tables = memory;
   if (c->worlds->contacts) {
-    TRY(resident_make(c->scene, on->device, c->kinds->groups, c->kinds->group_count, &at->own));
+    TRY(resident_make(c->scene, on->device, c->types->groups, c->types->group_count, &at->own));
     TRY(buffer_upload(on->device, (c->worlds->contacts->count + 1) * sizeof(int), c->places,
                       &at->places));
     at->tables[0] = &at->own;
   }
-  for (size_t i = 0; !c->worlds->contacts && i < c->kind_count; ++i) {
-    TRY(scene_on(c->kinds[i].scene, on->place, &at->tables[i]));
+  for (size_t i = 0; !c->worlds->contacts && i < c->type_count; ++i) {
+    TRY(scene_on(c->types[i].scene, on->place, &at->tables[i]));
   }
-  size_t kinds = 1;
-  for (size_t i = 0; i < c->kind_count; ++i) {
-    at_least(&kinds,
-             c->worlds->contacts ? c->kinds[i].group_count : c->kinds[i].scene->pair_kind_count);
+  size_t types = 1;
+  for (size_t i = 0; i < c->type_count; ++i) {
+    at_least(&types,
+             c->worlds->contacts ? c->types[i].group_count : c->types[i].scene->pair_type_count);
   }
-  TRY(allocate(&memory, kinds, sizeof *at->totals));
+  TRY(allocate(&memory, types, sizeof *at->totals));
   at->totals = memory;
   TRY(sweeps(c) ? sweep_place(c, on) : ABUT_SUCCESS);
   on->granule = device_lanes(on->device);
@@ -142,7 +142,7 @@ static abut_status bound_chunk(batch_on *on)
 static void mark_rows(batch_on *on)
 {
   static const world_buffer rows[] = {WORLD_CONTACTS, WORLD_CONTACT_PLACES, WORLD_SLOTS,
-                                      WORLD_ITEMS,    WORLD_ENTRY_LIST,     WORLD_ENTRY_SUMS,
+                                      WORLD_PAIRS,    WORLD_ACTIVE_LIST,    WORLD_ACTIVE_SUMS,
                                       WORLD_WORK,     WORLD_ORDER,          WORLD_BARS,
                                       WORLD_BASIS,    WORLD_GROUP_ADJOINT,  WORLD_JACOBIAN,
                                       WORLD_MATRIX,   WORLD_PUSHES};
@@ -175,11 +175,11 @@ abut_status worlds_enter(batch_on *on, size_t slot, size_t group)
   } else if (is_differentiated(c)) {
     tangent_bytes(c, n, real, on->bytes[POOL_OF_WORLDS]);
   }
-  if (finds_items(c)) {
-    pool_bytes(c, &c->kinds[group], on->place, n, real, on->bytes[POOL_OF_WORLDS]);
+  if (finds_pairs(c)) {
+    pool_bytes(c, &c->types[group], on->place, n, real, on->bytes[POOL_OF_WORLDS]);
   }
   TRY(bound_chunk(on));
-  return finds_items(c) ? bound_by_waves(on, slot, group) : ABUT_SUCCESS;
+  return finds_pairs(c) ? bound_by_pair_batch(on, slot, group) : ABUT_SUCCESS;
 }
 
 void worlds_leave(batch_on *on)
@@ -189,8 +189,8 @@ void worlds_leave(batch_on *on)
     sweep_leave(at);
     resident_free_tables(&at->own);
     for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
-      free(at->items[slot].waves);
-      bundles_free(&at->items[slot]);
+      free(at->pairs[slot].pair_batches);
+      launch_sets_free(&at->pairs[slot]);
       free(at->found[slot]);
     }
     free(at->totals);
@@ -296,7 +296,7 @@ static void add_given(steps_call *c, const char *name, world_buffer id, size_t w
  * tells. */
 size_t slots_of_pairs(const steps_call *c)
 {
-  return slots_before(&c->kinds[0], c->kinds[0].group_count);
+  return slots_before(&c->types[0], c->types[0].group_count);
 }
 
 static void add_arrays(steps_call *c)
@@ -416,7 +416,7 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w, bool in_wo
   if (w->multipliers && !s->def.law->forces) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts have no multipliers");
   }
-  if (shows_pushes(w) && !s->def.law->pushes) {
+  if (wants_pushes(w) && !s->def.law->pushes) {
     return fail(ABUT_ERROR_ARGUMENT,
                 "springs between clouds have no forces on links, nor of pairs");
   }
@@ -439,13 +439,13 @@ static abut_status worlds_state(const abut_worlds *w, const context *owner, stat
               : fail(ABUT_ERROR_ARGUMENT, "worlds in a state need their q");
 }
 
-static abut_status run_kinds(steps_call *c, abut_worlds *w)
+static abut_status run_types(steps_call *c, abut_worlds *w)
 {
   batch_order order = {0};
-  steps_kind own = kind_of(c->scene);
+  world_type own = world_type_of(c->scene);
   abut_status status = ABUT_SUCCESS;
-  c->kinds = &own;
-  c->kind_count = 1;
+  c->types = &own;
+  c->type_count = 1;
   if (w->scenes && w->count) {
     TRY_DONE(group_scenes(c, &order));
   } else if (w->contacts) {
@@ -453,8 +453,8 @@ static abut_status run_kinds(steps_call *c, abut_worlds *w)
     own.group_count = 0;
     TRY_DONE(group_given(c));
   }
-  for (size_t i = 0; i < c->kind_count; ++i) {
-    TRY_DONE(law_of(c)->check_kind ? law_of(c)->check_kind(c, &c->kinds[i]) : ABUT_SUCCESS);
+  for (size_t i = 0; i < c->type_count; ++i) {
+    TRY_DONE(law_of(c)->check_type ? law_of(c)->check_type(c, &c->types[i]) : ABUT_SUCCESS);
   }
   add_arrays(c);
   if (c->gradients) {
@@ -470,8 +470,8 @@ done:
     free(own.groups);
     free(c->places);
   }
-  if (c->kinds != &own) {
-    free(c->kinds);
+  if (c->types != &own) {
+    free(c->types);
   }
   batch_order_free(&order);
   return status;
@@ -489,7 +489,7 @@ static abut_status run_call(steps_call *c, abut_worlds *w)
   if (w->memory != ABUT_MEMORY_HOST && !w->scenes) {
     c->base.multiple = ALIGNED_WORLDS;
   }
-  return run_kinds(c, w);
+  return run_types(c, w);
 }
 
 abut_status step_worlds(loaded_scene *s, abut_worlds *w, bool in_world)

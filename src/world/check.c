@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OVERLAP_MOST 0.1 /* of the smaller body's diagonal; deeper is told */
-#define OVERLAPS_TOLD 10 /* the worst ones */
+#define OVERLAP_MOST 0.1     /* of the smaller body's diagonal; deeper is told */
+#define OVERLAPS_REPORTED 10 /* the worst ones */
 #define TEXT_ROOM 512
 
 __attribute__((format(printf, 2, 3))) static abut_status warn_of(loaded_scene *s,
@@ -46,13 +46,13 @@ void scene_forget_warnings(loaded_scene *s)
   s->warning_count = s->warning_room = 0;
 }
 
-/* Whether a kind is of tiles. Such pairs are looked at whole, by the kind of their first group. */
-static bool is_of_tiles(const loaded_scene *s, const pair_kind *k)
+/* Whether a type is of tiles. Such pairs are looked at whole, by the type of their first group. */
+static bool is_of_tiles(const loaded_scene *s, const pair_type *k)
 {
   return s->groups[s->pair_order[k->first]].is_tile;
 }
 
-/* ---- kinds that are never left out ---- */
+/* ---- types that are never left out ---- */
 
 /* Returns why a pair has no bound beyond which its contacts are inactive, or NULL where it has
  * one. */
@@ -73,7 +73,7 @@ static const char *unbounded_for(const pair *p, bool bounded)
                                             : "a body's field has no end";
 }
 
-static abut_status warn_of_kind(loaded_scene *s, const pair_kind *k)
+static abut_status warn_of_type(loaded_scene *s, const pair_type *k)
 {
   const size_t of = (size_t)s->pair_order[k->first];
   const scene_pair *first = &s->def.pairs[of];
@@ -106,9 +106,9 @@ typedef struct overlap {
 typedef struct overlaps {
   loaded_scene *s;
   double (*places)[PLACE]; /* (links) at the start */
-  overlap worst[OVERLAPS_TOLD];
+  overlap worst[OVERLAPS_REPORTED];
   size_t count, all; /* how many of the worst there are; how many overlap so */
-  size_t *near;      /* (pairs of the largest kind) candidates of a kind that may touch */
+  size_t *near;      /* (pairs of the largest type) candidates of a type that may touch */
   arena memory;
 } overlaps;
 
@@ -164,8 +164,8 @@ static void keep_overlap(overlaps *o, overlap found)
   while (at > 0 && o->worst[at - 1].share < found.share) {
     --at;
   }
-  if (at < OVERLAPS_TOLD) {
-    o->count += o->count < OVERLAPS_TOLD;
+  if (at < OVERLAPS_REPORTED) {
+    o->count += o->count < OVERLAPS_REPORTED;
     memmove(&o->worst[at + 1], &o->worst[at], (o->count - at - 1) * sizeof found);
     o->worst[at] = found;
   }
@@ -183,7 +183,7 @@ static abut_status keep_deep(overlaps *o, const double *depths, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* Fills depths (count) of the candidates at o->near, which are of one kind, with how deep they are
+/* Fills depths (count) of the candidates at o->near, which are of one type, with how deep they are
  * by the pair `p`. Contacts would not do: bodies deep in each other have none whose normal is
  * within its cone. */
 static abut_status find_depths(const overlaps *o, abut_pair p, size_t count, double *depths)
@@ -219,7 +219,7 @@ done:
   return status;
 }
 
-static abut_status look_at_kind(overlaps *o, const pair_kind *k)
+static abut_status inspect_type(overlaps *o, const pair_type *k)
 {
   const loaded_scene *s = o->s;
   const abut_pair by = s->pairs[s->pair_order[k->first]];
@@ -261,9 +261,9 @@ static abut_status find_overlaps(overlaps *o)
   TRY(arena_allocate(&o->memory, &memory, o->s->def.pair_count, sizeof *o->near));
   o->near = memory;
   TRY(scene_place_links(o->s, o->s->constants.q0, o->places[0]));
-  for (size_t i = 0; i < o->s->pair_kind_count; ++i) {
-    TRY(is_of_tiles(o->s, &o->s->pair_kinds[i]) ? ABUT_SUCCESS
-                                                : look_at_kind(o, &o->s->pair_kinds[i]));
+  for (size_t i = 0; i < o->s->pair_type_count; ++i) {
+    TRY(is_of_tiles(o->s, &o->s->pair_types[i]) ? ABUT_SUCCESS
+                                                : inspect_type(o, &o->s->pair_types[i]));
   }
   return ABUT_SUCCESS;
 }
@@ -342,7 +342,7 @@ static abut_status warn_of_floors(loaded_scene *s)
 
 /* ---- all of it ---- */
 
-static abut_status check_kinds(loaded_scene *s)
+static abut_status check_types(loaded_scene *s)
 {
   if (s->def.pair_count < BROAD_LEAST) {
     return ABUT_SUCCESS;
@@ -354,8 +354,8 @@ static abut_status check_kinds(loaded_scene *s)
                    "theirs is known",
                    s->def.pair_count);
   }
-  for (size_t i = 0; i < s->pair_kind_count; ++i) {
-    TRY(is_of_tiles(s, &s->pair_kinds[i]) ? ABUT_SUCCESS : warn_of_kind(s, &s->pair_kinds[i]));
+  for (size_t i = 0; i < s->pair_type_count; ++i) {
+    TRY(is_of_tiles(s, &s->pair_types[i]) ? ABUT_SUCCESS : warn_of_type(s, &s->pair_types[i]));
   }
   return ABUT_SUCCESS;
 }
@@ -376,7 +376,7 @@ static abut_status check_scene(loaded_scene *s)
   if (!s->def.pair_count) {
     return warn_of(s, "automatic: there are no two bodies that may collide");
   }
-  TRY(s->def.broad_phase ? check_kinds(s) : ABUT_SUCCESS);
+  TRY(s->def.broad_phase ? check_types(s) : ABUT_SUCCESS);
   abut_status status = find_overlaps(&o);
   status = status == ABUT_SUCCESS ? warn_of_overlaps(&o) : status;
   arena_free(&o.memory);

@@ -58,7 +58,7 @@ static abut_status count_slots(forces_call *c)
   TRY(allocate(&memory, s->def.pair_count, sizeof *c->first));
   c->first = memory;
   c->slots =
-    slots_before(&(steps_kind){.groups = s->groups, .group_count = s->group_count}, s->group_count);
+    slots_before(&(world_type){.groups = s->groups, .group_count = s->group_count}, s->group_count);
   c->slots = c->slots > SLOTS_MOST ? 0 : c->slots;
   for (size_t i = 0; i < s->def.pair_count; ++i) {
     c->first[i] = s->groups[i].slot;
@@ -108,7 +108,7 @@ static bool has_row(const loaded_scene *s, size_t candidate, size_t slot)
   return p && slot < p->layout.contacts;
 }
 
-static void take_forces(forces_call *c, size_t first, size_t count, const reals *rows)
+static void copy_forces(forces_call *c, size_t first, size_t count, const reals *rows)
 {
   for (size_t i = 0; c->list && i < c->list->count; ++i) {
     const size_t item = c->list->pose[i], world = c->items->items[3 * item],
@@ -150,7 +150,7 @@ static void add_pushes_up(const scene_def *s, reals *pushes, size_t world)
   }
 }
 
-static void take_pushes(forces_call *c, size_t first, size_t count, const reals *rows)
+static void copy_pushes(forces_call *c, size_t first, size_t count, const reals *rows)
 {
   const loaded_scene *s = c->scene;
   const size_t numbers = 3 * s->def.link_count;
@@ -184,10 +184,10 @@ static abut_status find_forces(forces_call *c)
     const size_t count = most < c->count - first ? most : c->count - first;
     status = step_rows(c, first, count, rows.data, pushes.data);
     if (status == ABUT_SUCCESS) {
-      take_forces(c, first, count, &rows);
+      copy_forces(c, first, count, &rows);
     }
     if (status == ABUT_SUCCESS && pushes.data) {
-      take_pushes(c, first, count, &pushes);
+      copy_pushes(c, first, count, &pushes);
     }
   }
   free(rows.data);

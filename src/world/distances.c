@@ -22,8 +22,8 @@ typedef struct distance_call {
   size_t size;         /* of a real */
   size_t worlds, most; /* of a piece, and of the largest one */
   abut_batch batch;    /* of a piece: its worlds, and each world's candidates */
-  abut_pair *pairs;    /* (kinds) */
-  uint32_t *kinds;     /* (all candidates of the scene) */
+  abut_pair *pairs;    /* (types) */
+  uint32_t *types;     /* (all candidates of the scene) */
   uint32_t *of;        /* (entries of a piece) */
   reals poses[2], slopes[2], values;
   double (*places)[PLACE];       /* (worlds of a piece, links) */
@@ -112,28 +112,28 @@ static bool has_derivatives(const abut_distances *d)
   return d->gradient || d->q_gradient || d->d_tangent;
 }
 
-static abut_status take_reals(distance_call *c, reals *r, size_t count, size_t width)
+static abut_status allocate_reals(distance_call *c, reals *r, size_t count, size_t width)
 {
   *r = (reals){.count = count * width, .size = c->size};
   return arena_allocate(&c->memory, &r->data, count, width * c->size);
 }
 
-static abut_status take_room(distance_call *c)
+static abut_status allocate_arrays(distance_call *c)
 {
   const loaded_scene *s = c->s;
   const size_t entries = c->most * c->d->candidate_count;
   void *at;
-  TRY(arena_allocate(&c->memory, &at, s->pair_kind_count, sizeof *c->pairs));
+  TRY(arena_allocate(&c->memory, &at, s->pair_type_count, sizeof *c->pairs));
   c->pairs = at;
-  TRY(arena_allocate(&c->memory, &at, s->def.pair_count, sizeof *c->kinds));
-  c->kinds = at;
+  TRY(arena_allocate(&c->memory, &at, s->def.pair_count, sizeof *c->types));
+  c->types = at;
   TRY(arena_allocate(&c->memory, &at, entries, sizeof *c->of));
   c->of = at;
   for (int side = 0; side < 2; ++side) {
-    TRY(take_reals(c, &c->poses[side], entries, PLACE));
-    TRY(take_reals(c, &c->slopes[side], has_derivatives(c->d) ? entries : 0, PLACE));
+    TRY(allocate_reals(c, &c->poses[side], entries, PLACE));
+    TRY(allocate_reals(c, &c->slopes[side], has_derivatives(c->d) ? entries : 0, PLACE));
   }
-  TRY(take_reals(c, &c->values, entries, 1));
+  TRY(allocate_reals(c, &c->values, entries, 1));
   TRY(arena_allocate(&c->memory, &at, c->most, s->def.link_count * sizeof *c->places));
   c->places = at;
   TRY(arena_allocate(&c->memory, &at, c->d->pairs, sizeof *c->least));
@@ -185,7 +185,7 @@ static void place_piece(distance_call *c, size_t first)
                     good ? place[k] : (double)NAN);
         }
       }
-      c->of[world * count + i] = c->kinds[c->d->candidates[2 * i]];
+      c->of[world * count + i] = c->types[c->d->candidates[2 * i]];
     }
   }
 }
@@ -301,13 +301,13 @@ static abut_status find_distances(distance_call *c)
   const size_t count = c->d->candidate_count;
   const size_t fit = count ? ENTRIES_MOST / count : c->d->count;
   c->most = fit < 1 ? 1 : fit < c->d->count ? fit : c->d->count;
-  TRY(take_room(c));
+  TRY(allocate_arrays(c));
   c->batch = abut_default_batch();
   c->batch.poses = ABUT_POSE_QUATERNION;
   c->batch.pose1 = c->poses[0].data;
   c->batch.pose2 = c->poses[1].data;
   c->batch.pairs = c->pairs;
-  c->batch.pair_count = scene_name_kinds(c->s, c->pairs, c->kinds);
+  c->batch.pair_count = scene_number_types(c->s, c->pairs, c->types);
   c->batch.pair = c->of;
   for (size_t first = 0; first < c->d->count; first += c->worlds) {
     c->worlds = c->most < c->d->count - first ? c->most : c->d->count - first;

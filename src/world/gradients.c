@@ -78,7 +78,7 @@ static abut_status add_acceleration(const stepping *s, size_t step)
 {
   const size_t nv = (size_t)sizes_of(s)->nv;
   return s->call->gradients->acceleration && step + 1 == s->call->worlds->steps
-           ? take_more(s, IN_ACCELERATION_BAR, nv, 0, WORLD_ACCELERATION_BAR, nv, 0, nv)
+           ? add_columns(s, IN_ACCELERATION_BAR, nv, 0, WORLD_ACCELERATION_BAR, nv, 0, nv)
            : ABUT_SUCCESS;
 }
 
@@ -115,8 +115,8 @@ abut_status explicit_step_adjoint(const stepping *s, size_t step, bool is_there)
 static abut_status set_stages_aside(const stepping *s, size_t later)
 {
   const size_t width = stages_width(sizes_of(s));
-  return later ? take(s, WORLD_STAGES, width, 0, WORLD_STAGES_KEPT, kept_steps(s->call) * width,
-                      (later - 1) * width, width)
+  return later ? copy_columns(s, WORLD_STAGES, width, 0, WORLD_STAGES_KEPT,
+                              kept_steps(s->call) * width, (later - 1) * width, width)
                : ABUT_SUCCESS;
 }
 
@@ -126,8 +126,8 @@ static abut_status find_stages(const stepping *s, size_t later)
   if (later > kept) {
     return keep_stages(s);
   }
-  return later ? take(s, WORLD_STAGES_KEPT, kept * width, (later - 1) * width, WORLD_STAGES, width,
-                      0, width)
+  return later ? copy_columns(s, WORLD_STAGES_KEPT, kept * width, (later - 1) * width, WORLD_STAGES,
+                              width, 0, width)
                : ABUT_SUCCESS;
 }
 
@@ -151,13 +151,13 @@ static abut_status rk4_adjoint(const stepping *s, size_t step, size_t end)
                OF(s, WORLD_ACCELERATION_BAR), ARG_INT(s->count)));
     TRY(i == 3 ? add_acceleration(s, step) : ABUT_SUCCESS);
     TRY(solve_adjoint(i ? s : &first));
-    TRY(i == 3 ? take(s, WORLD_U_BAR, nu, 0, WORLD_U_SUM, nu, 0, nu)
-               : take_more(s, WORLD_U_BAR, nu, 0, WORLD_U_SUM, nu, 0, nu));
+    TRY(i == 3 ? copy_columns(s, WORLD_U_BAR, nu, 0, WORLD_U_SUM, nu, 0, nu)
+               : add_columns(s, WORLD_U_BAR, nu, 0, WORLD_U_SUM, nu, 0, nu));
     TRY(LAUNCH(s->device, KERNEL_WORLD_STAGE_ADJOINT, world_blocks(s), 1, TABLES(s), REALS(s),
                OF(s, WORLD_STAGES), ARG_INT(i), OF(s, WORLD_ADJOINT), OF(s, WORLD_STATE_BAR),
                OF(s, WORLD_STAGE_BARS), ARG_INT(s->count)));
   }
-  return take(s, WORLD_U_SUM, nu, 0, WORLD_U_BAR, nu, 0, nu);
+  return copy_columns(s, WORLD_U_SUM, nu, 0, WORLD_U_BAR, nu, 0, nu);
 }
 
 /* ---- a rollout ---- */
@@ -193,8 +193,8 @@ static abut_status add_records(const stepping *s, size_t step)
     return ABUT_SUCCESS;
   }
   const size_t kept = w->steps / w->record, at = (step + 1) / w->record - 1;
-  return take_more(s, IN_RECORD_BAR, kept * 2 * nv, at * 2 * nv, WORLD_STATE_BAR, 2 * nv, 0,
-                   2 * nv);
+  return add_columns(s, IN_RECORD_BAR, kept * 2 * nv, at * 2 * nv, WORLD_STATE_BAR, 2 * nv, 0,
+                     2 * nv);
 }
 
 /* Writes the gradient by a step's controls. Where one row of controls serves all steps it is their
@@ -207,10 +207,10 @@ static abut_status put_controls(const stepping *s, size_t step)
     return ABUT_SUCCESS;
   }
   if (w->controls) {
-    return take(s, WORLD_U_BAR, nu, 0, OUT_U_BAR, w->steps * nu, step * nu, nu);
+    return copy_columns(s, WORLD_U_BAR, nu, 0, OUT_U_BAR, w->steps * nu, step * nu, nu);
   }
-  return step + 1 == w->steps ? take(s, WORLD_U_BAR, nu, 0, OUT_U_BAR, nu, 0, nu)
-                              : take_more(s, WORLD_U_BAR, nu, 0, OUT_U_BAR, nu, 0, nu);
+  return step + 1 == w->steps ? copy_columns(s, WORLD_U_BAR, nu, 0, OUT_U_BAR, nu, 0, nu)
+                              : add_columns(s, WORLD_U_BAR, nu, 0, OUT_U_BAR, nu, 0, nu);
 }
 
 /* Makes a step of the segment at work anew, to keep its impacts: those of one step are kept at a
@@ -246,13 +246,13 @@ static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
       TRY(read_state(s, WORLD_SEGMENT, width, at, OUT_Q, OUT_V, OUT_W));
       TRY(rk4_adjoint(s, step, end));
     } else {
-      TRY(take(s, WORLD_SEGMENT, width, at, WORLD_Q, nq, 0, nq));
-      TRY(take(s, WORLD_SEGMENT, width, at + nq, WORLD_V, nv, 0, nv));
-      TRY(law->keeps_guess ? take(s, WORLD_SEGMENT, width, at + nq + nv, WORLD_W, nv, 0, nv)
+      TRY(copy_columns(s, WORLD_SEGMENT, width, at, WORLD_Q, nq, 0, nq));
+      TRY(copy_columns(s, WORLD_SEGMENT, width, at + nq, WORLD_V, nv, 0, nv));
+      TRY(law->keeps_guess ? copy_columns(s, WORLD_SEGMENT, width, at + nq + nv, WORLD_W, nv, 0, nv)
                            : ABUT_SUCCESS);
-      TRY(impacts ? take(s, SWEEP_V, nv, 0, WORLD_NEXT_V, nv, 0, nv)
-                  : take(s, WORLD_SEGMENT, width, at + one + nq, WORLD_NEXT_V, nv, 0, nv));
-      TRY(take(s, WORLD_SEGMENT, width, at + one + nq + nv, WORLD_ACCELERATION, nv, 0, nv));
+      TRY(impacts ? copy_columns(s, SWEEP_V, nv, 0, WORLD_NEXT_V, nv, 0, nv)
+                  : copy_columns(s, WORLD_SEGMENT, width, at + one + nq, WORLD_NEXT_V, nv, 0, nv));
+      TRY(copy_columns(s, WORLD_SEGMENT, width, at + one + nq + nv, WORLD_ACCELERATION, nv, 0, nv));
       TRY(law->step_adjoint(s, step, step + 1 == end && keeps_tree(s, step)));
     }
     /* Impacts depend on the step's beginning, too; then the gradient by this step's controls. */
@@ -287,8 +287,8 @@ static abut_status put_gradients(const stepping *s)
   const size_t nv = (size_t)n->nv, links = (size_t)n->links, columns = (size_t)n->columns;
   const size_t nu = (size_t)n->nu * (s->call->worlds->controls ? s->call->worlds->steps : 1);
   const size_t contacts = s->call->worlds->contacts ? s->call->worlds->contacts->count : 0;
-  TRY(g->q ? take(s, WORLD_STATE_BAR, 2 * nv, 0, OUT_Q_BAR, nv, 0, nv) : ABUT_SUCCESS);
-  TRY(g->v ? take(s, WORLD_STATE_BAR, 2 * nv, nv, OUT_V_BAR, nv, 0, nv) : ABUT_SUCCESS);
+  TRY(g->q ? copy_columns(s, WORLD_STATE_BAR, 2 * nv, 0, OUT_Q_BAR, nv, 0, nv) : ABUT_SUCCESS);
+  TRY(g->v ? copy_columns(s, WORLD_STATE_BAR, 2 * nv, nv, OUT_V_BAR, nv, 0, nv) : ABUT_SUCCESS);
   TRY(silence(s, OUT_Q_BAR, nv, g->q));
   TRY(silence(s, OUT_V_BAR, nv, g->v));
   TRY(silence(s, OUT_U_BAR, nu, g->u));
@@ -317,7 +317,7 @@ static abut_status gradients_adjoint(const stepping *s)
   }
   /* From the last segment, whose states are there, to the first: those of the others are made
    * anew. */
-  TRY(take(s, IN_STATE_BAR, 2 * nv, 0, WORLD_STATE_BAR, 2 * nv, 0, 2 * nv));
+  TRY(copy_columns(s, IN_STATE_BAR, 2 * nv, 0, WORLD_STATE_BAR, 2 * nv, 0, 2 * nv));
   for (size_t i = segments; i-- > 0;) {
     const size_t first = i * segment, end = first + segment < steps ? first + segment : steps;
     if (i + 1 < segments) {

@@ -68,8 +68,8 @@ static abut_status add_parameters(const stepping *s)
              ARG_BUFFER(s->tables->head), OF(s, SWEEP_SLOPES), OF(s, WORLD_ADJOINT),
              ARG_INT(s->count)));
   for (size_t i = 0; n->pair_springs && s->call->gradients->springs && i < listed; ++i) {
-    TRY(take_more(s, SWEEP_SLOPES, width, links + i, OUT_SPRINGS_BAR, SPRING_NUMBERS * listed,
-                  SPRING_NUMBERS * i + SPRING_MU, 1));
+    TRY(add_columns(s, SWEEP_SLOPES, width, links + i, OUT_SPRINGS_BAR, SPRING_NUMBERS * listed,
+                    SPRING_NUMBERS * i + SPRING_MU, 1));
   }
   return ABUT_SUCCESS;
 }
@@ -106,9 +106,9 @@ abut_status impact_begin_adjoint(const stepping *s)
   const world_sizes *n = sizes_of(s);
   const size_t nv = (size_t)n->nv, links = (size_t)n->links, columns = (size_t)n->columns;
   const size_t moved = moved_controls(n), width = SWEEP_SLOPES_OF(links, columns, moved);
-  TRY(moved ? take_more(s, SWEEP_SLOPES, width, links + columns, WORLD_U_BAR, (size_t)n->nu,
-                        (size_t)n->actuators, moved)
+  TRY(moved ? add_columns(s, SWEEP_SLOPES, width, links + columns, WORLD_U_BAR, (size_t)n->nu,
+                          (size_t)n->actuators, moved)
             : ABUT_SUCCESS);
-  return take_more(s, SWEEP_BARS, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links, moved), 0,
-                   WORLD_STATE_BAR, 2 * nv, 0, nv);
+  return add_columns(s, SWEEP_BARS, SWEEP_SEED(nv) + SWEEP_SEEDS(nv, links, moved), 0,
+                     WORLD_STATE_BAR, 2 * nv, 0, nv);
 }

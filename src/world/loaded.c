@@ -72,7 +72,7 @@ static void scene_free_memory(void *object)
   }
   free(s->bodies);
   free(s->pairs);
-  free(s->pair_kinds);
+  free(s->pair_types);
   free(s->pair_order);
   free(s->groups);
   free(s->parts);
@@ -98,44 +98,44 @@ static void mark_paired(const loaded_scene *s, const scene_bodies *from, unsigne
   }
 }
 
-/* The body at work, for who is told how far loading is. */
-typedef struct telling {
-  const abut_scene_options *to; /* NULL: nobody */
+/* Progress of loading: the body at work. */
+typedef struct body_progress {
+  const abut_scene_options *to; /* NULL: no report wanted */
   char what[128];               /* the body's place and link */
   double from, share;           /* how much is done, and what the body is of all */
-} telling;
+} body_progress;
 
 /* As of a field's options: a step of the body's field. */
-static bool tell_step(void *user, const char *what, double share)
+static bool report_step(void *user, const char *what, double share)
 {
-  const telling *t = user;
+  const body_progress *t = user;
   char text[sizeof t->what + 64];
   snprintf(text, sizeof text, "%s%s%s", t->what, what ? ": " : "", what ? what : "");
   return !t->to || !t->to->progress ||
          t->to->progress(t->to->user, text, t->from + share * t->share);
 }
 
-static abut_status tell_body(const loaded_scene *s, size_t link, size_t of_link, size_t at,
-                             telling *t)
+static abut_status report_body(const loaded_scene *s, size_t link, size_t of_link, size_t at,
+                               body_progress *t)
 {
   const char *name = s->def.links[link].name;
-  *t = (telling){.to = s->told,
-                 .from = (double)at / (double)s->body_count,
-                 .share = 1.0 / (double)s->body_count};
+  *t = (body_progress){.to = s->progress_to,
+                       .from = (double)at / (double)s->body_count,
+                       .share = 1.0 / (double)s->body_count};
   snprintf(t->what, sizeof t->what, "links[%zu].bodies[%zu]%s%.80s%s", link, of_link,
            name ? " of `" : "", name ? name : "", name ? "`" : "");
-  return tell_step(t, NULL, 0.0) ? ABUT_SUCCESS
-                                 : fail(ABUT_ERROR_CANCELLED, "loading the scene was cancelled");
+  return report_step(t, NULL, 0.0) ? ABUT_SUCCESS
+                                   : fail(ABUT_ERROR_CANCELLED, "loading the scene was cancelled");
 }
 
 /* Makes a body by its definition or from its file. Where it is not to be made now, its mesh is only
  * read. */
 static abut_status make_body(const loaded_scene *s, abut_context c, const scene_body *b,
-                             const abut_body_def *def, bool now, telling *t, abut_body *out)
+                             const abut_body_def *def, bool now, body_progress *t, abut_body *out)
 {
   if (now) {
     abut_field_options options = abut_default_field_options();
-    options.progress = tell_step;
+    options.progress = report_step;
     options.user = t;
     return b->shape == SHAPE_FILE ? s->def.law->load_body(c, b->file, &options, out)
                                   : abut_create_body(c, def, out);
@@ -162,8 +162,8 @@ static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodi
       }
       if (!s->bodies[at].generation) {
         const bool now = !paired || paired[at];
-        telling t;
-        TRY(tell_body(s, l, i, at, &t));
+        body_progress t;
+        TRY(report_body(s, l, i, at, &t));
         TRY(scene_blame(&s->def, (scene_place){"links", l, "bodies", true, i},
                         b->shape == SHAPE_FILE ? "its file, " : "",
                         make_body(s, c, b, from->def[at], now, &t, &s->bodies[at])));
@@ -265,7 +265,7 @@ abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies
   TRY(tiles_make(s));
   TRY(seams_make(s, c));
   TRY(check_slots(s));
-  return s->given ? ABUT_SUCCESS : kinds_of_pairs(s);
+  return s->given ? ABUT_SUCCESS : find_pair_types(s);
 }
 
 /* Refuses more degrees of freedom than the scene's law takes. */
@@ -344,7 +344,7 @@ static abut_status load(abut_context handle_, const char *path, const char *text
   TRY(allocate(&memory, 1, sizeof(loaded_scene)));
   loaded_scene *s = memory;
   s->context = c;
-  s->told = options;
+  s->progress_to = options;
   abut_status status = path ? scene_file_read_as(path, options->contact_model, &s->def)
                             : scene_file_parse("scene", text, strlen(text), &s->def);
   status = status == ABUT_SUCCESS ? fill(s, handle_) : status;
@@ -355,7 +355,7 @@ static abut_status load(abut_context handle_, const char *path, const char *text
     scene_free_memory(s);
     return status;
   }
-  s->told = NULL;
+  s->progress_to = NULL;
   *out = (abut_scene){s->base.self.index, s->base.self.generation};
   return ABUT_SUCCESS;
 }

@@ -32,9 +32,9 @@ typedef struct resident_sweep {
 typedef struct resident_broad {
   buffer *links, *bodies;         /* (count) ints, (count, BROAD_REALS) of the scene's bodies, and
                                      of parts of those */
-  buffer *candidates, *kind_runs; /* (runs, CANDIDATE_RUN, CANDIDATE_INTS), (kinds, KIND_INTS)
+  buffer *candidates, *type_runs; /* (runs, CANDIDATE_RUN, CANDIDATE_INTS), (types, TYPE_INTS)
                                      ints */
-  size_t count, runs, kinds;
+  size_t count, runs, types;
 } resident_broad;
 
 /* The tables of tables.h on a device. */
@@ -59,15 +59,15 @@ typedef struct scene_sinking {
 
 /* Groups of pairs of equal bodies and smoothings: those that loaded_scene.pair_order names from
  * `first` on. */
-typedef struct pair_kind {
+typedef struct pair_type {
   size_t first, count;
-} pair_kind;
+} pair_type;
 
-/* How many items and contacts a world has had at most on a member of the context, as means of
- * chunks, and how many contacts its items could have had; 0: none yet. Contacts are not counted
- * where there is room for all of these. */
+/* How many world pairs and contacts a world has had at most on a member of the context, as means of
+ * chunks, and how many contacts its world pairs could have had; 0: none yet. Contacts are not
+ * counted where there is room for all of these. */
 typedef struct scene_load {
-  size_t items, contacts, slots;
+  size_t pairs, contacts, slots;
 } scene_load;
 
 /* What the manifold of a group is of: a pair of the scene's bodies, or of parts of them
@@ -116,16 +116,17 @@ typedef struct loaded_scene {
   pair_cut *pair_cuts;
   size_t body_cut_count, pair_cut_count;
   scene_seams *seams;    /* world/seams.h; NULL: there are none */
-  pair_kind *pair_kinds; /* (pair_kind_count) where contacts are the manifold's and all pairs have
+  pair_type *pair_types; /* (pair_type_count) where contacts are the manifold's and all pairs have
                             bodies; NULL, 0 */
-  int *pair_order;       /* (group_count) groups, kind by kind */
-  size_t pair_kind_count;
+  int *pair_order;       /* (group_count) groups, type by type */
+  size_t pair_type_count;
   abut_ccd_mesh *meshes; /* (body_count) of bodies that are swept, else null handles; NULL:
                             nothing is swept */
   char **warnings;       /* (warning_count) that the last abut_check_scene has found */
   size_t warning_count, warning_room;
   arena warning_texts;
-  const abut_scene_options *told; /* who is told how far loading is; NULL: nobody, or it is done */
+  const abut_scene_options
+    *progress_to;      /* receives the progress of loading; NULL: none wanted, or done */
   bool given;          /* Some pair has no bodies, so that each call must give its contacts. */
   scene_clouds clouds; /* of springs, and the two below as well; empty with other laws */
   scene_sinking sinking;
@@ -161,9 +162,9 @@ abut_status scene_check_positions(const loaded_scene *s, const double *q);
 bool scene_has_places(const loaded_scene *s, const double *q);
 void scene_put_links(const loaded_scene *s, const double *q, double (*places)[PLACE]);
 
-/* Numbers the kinds of whole pairs, and returns how many there are. pairs (pair_kind_count) gets of
- * each kind the pair that stands for all, kinds (pair_count) the kind of each candidate. */
-size_t scene_name_kinds(const loaded_scene *s, abut_pair *pairs, uint32_t *kinds);
+/* Numbers the types of whole pairs, and returns how many there are. pairs (pair_type_count) gets of
+ * each type the pair that stands for all, types (pair_count) the type of each candidate. */
+size_t scene_number_types(const loaded_scene *s, abut_pair *pairs, uint32_t *types);
 
 /* Fills places (links, PLACE of place.h) with where the links are at the positions q (nq). Refuses
  * positions that are not finite, and quaternions of length 0. */

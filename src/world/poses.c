@@ -20,7 +20,7 @@ typedef struct pose_call {
   arena memory;
 } pose_call;
 
-static abut_status take_room(pose_call *c)
+static abut_status allocate_arrays(pose_call *c)
 {
   const size_t links = c->s->def.link_count, nq = (size_t)c->s->constants.nq;
   void *at;
@@ -108,7 +108,7 @@ static abut_status run(abut_scene handle_, const char *const names[4],
                               {names[3], out, rows_bytes(count, c.out_width * real),
                                MEMORY_WRITTEN}};
   TRY(check_ranges(all, 3));
-  const abut_status status = take_room(&c);
+  const abut_status status = allocate_arrays(&c);
   for (size_t i = 0; status == ABUT_SUCCESS && i < count; ++i) {
     read_row(&c, q, (size_t)s->constants.nq, i, c.own_q);
     const bool good = scene_has_places(s, c.own_q);

@@ -45,8 +45,8 @@ static abut_status upload_bodies(const loaded_scene *s, device *d, buffer **out)
   return status;
 }
 
-/* Uploads the groups kind by kind, or as they come where they are not the scene's own, or have no
- * kinds. */
+/* Uploads the groups type by type, or as they come where they are not the scene's own, or have no
+ * types. */
 static abut_status upload_order(const loaded_scene *s, device *d, const contact_group *groups,
                                 size_t count, buffer **out)
 {
@@ -54,7 +54,7 @@ static abut_status upload_order(const loaded_scene *s, device *d, const contact_
   TRY(allocate(&memory, count + 1, sizeof(int)));
   int *order = memory;
   for (size_t i = 0; i < count; ++i) {
-    order[i] = groups == s->groups && s->pair_kind_count ? s->pair_order[i] : (int)i;
+    order[i] = groups == s->groups && s->pair_type_count ? s->pair_order[i] : (int)i;
   }
   const abut_status status = buffer_upload(d, (count + 1) * sizeof(int), order, out);
   free(memory);

@@ -2,7 +2,7 @@
 #ifndef ABUT_WORLD_REVERSE_H
 #define ABUT_WORLD_REVERSE_H
 
-#include "world/waves.h"
+#include "world/pair_batches.h"
 
 /* ---- derivatives ----
  *
@@ -27,8 +27,8 @@ size_t stages_width(const world_sizes *n);
 abut_status keep_stage(const stepping *s, int stage);
 abut_status keep_stages(const stepping *s);
 
-/* Where the cotangents of items' groups go: rows (items, GROUP_ADJOINT) from row `at` on. So the
- * same kernels fill WORLD_GROUP_ADJOINT and a part of WORLD_BASIS. */
+/* Where the cotangents of world pairs' groups go: rows (world pairs, GROUP_ADJOINT) from row `at`
+ * on. So the same kernels fill WORLD_GROUP_ADJOINT and a part of WORLD_BASIS. */
 typedef struct group_rows {
   buffer *groups;
   size_t at;
@@ -55,14 +55,15 @@ abut_status jacobian_by_twists(const stepping *s, int stage, int stages);
 abut_status jacobian_of_basis(const stepping *s, int stage, int stages);
 
 /* For laws whose contacts are the manifold's: has `pull` and then the manifold go back through each
- * bundle. `pull` makes the cotangents of the contacts of a bundle's items in WORLD_BARS, and of
- * their groups in *to; it is called with numbers 0 to `times` - 1, each with rows of its own: those
- * of a number come behind the last one's. The manifold takes cotangents of contacts on to the
- * forces and moments on links in *to. Where contacts are given theirs are copied to the caller's
- * arrays instead. */
-typedef abut_status (*wave_pull)(const stepping *s, const item_wave *w, size_t number,
-                                 const group_rows *to);
-abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times, wave_pull pull);
+ * launch set. `pull` makes the cotangents of the contacts of a launch set's world pairs in
+ * WORLD_BARS, and of their groups in *to; it is called with numbers 0 to `times` - 1, each with
+ * rows of its own: those of a number come behind the last one's. The manifold takes cotangents of
+ * contacts on to the forces and moments on links in *to. Where contacts are given theirs are copied
+ * to the caller's arrays instead. */
+typedef abut_status (*pair_batch_pull)(const stepping *s, const pair_batch *w, size_t number,
+                                       const group_rows *to);
+abut_status pair_batches_adjoint(const stepping *s, const group_rows *to, size_t times,
+                                 pair_batch_pull pull);
 
 /* The parts of a Jacobian's row. unit_cotangent makes WORLD_ACCELERATION_BAR of a cotangent that is
  * 1 for one degree of freedom of the step's own acceleration: with one stage, an Euler step,

@@ -85,7 +85,7 @@ abut_status abut_get_scene_info(abut_scene handle_, abut_scene_info *info)
                             .automatic = s->def.automatic,
                             .bodies = s->body_count,
                             .candidates = s->def.pair_count,
-                            .kinds = s->pair_kind_count,
+                            .kinds = s->pair_type_count,
                             .parameters = s->def.column_count,
                             .trees = count_trees(&s->def),
                             .starts = s->def.start_count,

@@ -32,18 +32,18 @@ abut_status read_state(const stepping *s, world_buffer from, size_t width, size_
                        world_buffer q, world_buffer v, world_buffer w)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
-  TRY(take(s, from, width, at, q, nq, 0, nq));
-  TRY(take(s, from, width, at + nq, v, nv, 0, nv));
-  return take(s, from, width, at + nq + nv, w, nv, 0, nv);
+  TRY(copy_columns(s, from, width, at, q, nq, 0, nq));
+  TRY(copy_columns(s, from, width, at + nq, v, nv, 0, nv));
+  return copy_columns(s, from, width, at + nq + nv, w, nv, 0, nv);
 }
 
 abut_status write_state(const stepping *s, world_buffer q, world_buffer v, world_buffer w,
                         world_buffer to, size_t width, size_t at)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
-  TRY(take(s, q, nq, 0, to, width, at, nq));
-  TRY(take(s, v, nv, 0, to, width, at + nq, nv));
-  return take(s, w, nv, 0, to, width, at + nq + nv, nv);
+  TRY(copy_columns(s, q, nq, 0, to, width, at, nq));
+  TRY(copy_columns(s, v, nv, 0, to, width, at + nq, nv));
+  return copy_columns(s, w, nv, 0, to, width, at + nq + nv, nv);
 }
 
 size_t stages_width(const world_sizes *n)
@@ -57,7 +57,8 @@ abut_status keep_stage(const stepping *s, int stage)
   const size_t width = stages_width(sizes_of(s)), at = (size_t)stage * (nq + 3 * nv);
   TRY(write_state(s, stage ? WORLD_STAGE_Q : OUT_Q, stage ? WORLD_STAGE_V : OUT_V,
                   WORLD_ACCELERATION, WORLD_STAGES, width, at));
-  return take(s, stage ? WORLD_RATES : OUT_V, nv, 0, WORLD_STAGES, width, at + nq + 2 * nv, nv);
+  return copy_columns(s, stage ? WORLD_RATES : OUT_V, nv, 0, WORLD_STAGES, width, at + nq + 2 * nv,
+                      nv);
 }
 
 abut_status keep_stages(const stepping *s)
@@ -72,27 +73,27 @@ abut_status keep_stages(const stepping *s)
 }
 
 /* Copies the cotangents of a segment's contacts from WORLD_BARS to the arrays of *c. */
-static abut_status put_bars(const stepping *s, const item_wave *w, int segment,
+static abut_status put_bars(const stepping *s, const pair_batch *w, int segment,
                             const contact_source *c)
 {
   TRY(keep_pace(s));
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_BARS, w->rows.count, 1, WAVE_ITEMS(s, w),
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_BARS, w->rows.count, 1, BATCH_PAIRS(s, w),
                 ARG_INT(segment), OF(s, WORLD_BARS), OF(s, WORLD_CONTACT_PLACES), SOURCE(c),
                 ARG_INT(w->rows.count));
 }
 
 /* Takes the manifold's gradient by the poses of a side's bodies to the moments and forces on their
  * links. */
-static abut_status link_poses_adjoint(const stepping *s, const item_wave *w, int side,
+static abut_status link_poses_adjoint(const stepping *s, const pair_batch *w, int side,
                                       const group_rows *to)
 {
   return LAUNCH(s->device, KERNEL_WORLD_POSES_ADJOINT, w->rows.count, 1, TABLES(s),
-                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->tables->bodies), WAVE_ITEMS(s, w),
+                OF(s, WORLD_SCRATCH), ARG_BUFFER(s->tables->bodies), BATCH_PAIRS(s, w),
                 ARG_INT(side), BUFFER(&w->run, OF_SIDE(SCRATCH_GRADIENT_1, side)),
                 ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(w->rows.count));
 }
 
-static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const void *user)
+static abut_status manifold_adjoint(const stepping *s, const pair_batch *w, const void *user)
 {
   const group_rows *to = user;
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
@@ -107,14 +108,14 @@ static abut_status manifold_adjoint(const stepping *s, const item_wave *w, const
 
 /* Copies the cotangents of a group's given contacts to the caller's arrays. check_gradients allows
  * that for one step alone, so that nothing needs to be added up. */
-static abut_status given_adjoint(const stepping *s, const item_wave *w, const void *user)
+static abut_status given_adjoint(const stepping *s, const pair_batch *w, const void *user)
 {
   (void)user;
   const abut_worlds_gradients *g = s->call->gradients;
   if (!g || (!g->p && !g->d && !g->n && !g->activity)) {
     return ABUT_SUCCESS;
   }
-  contact_source c = given_source(s, w->rows.kind, (int)slots_before(s->kind, w->rows.kind));
+  contact_source c = given_source(s, w->rows.type, (int)slots_before(s->type, w->rows.type));
   c.p = world_buffer_of(s, OUT_P_BAR);
   c.d = world_buffer_of(s, OUT_D_BAR);
   c.n = world_buffer_of(s, OUT_N_BAR);
@@ -122,28 +123,29 @@ static abut_status given_adjoint(const stepping *s, const item_wave *w, const vo
   return put_bars(s, w, 0, &c);
 }
 
-/* Runs a wave's manifold again. Deep overlaps were looked for on the way there. */
-static abut_status manifold_again(const stepping *s, const item_wave *w, const void *user)
+/* Runs a pair batch's manifold again. Deep overlaps were looked for on the way there. */
+static abut_status manifold_again(const stepping *s, const pair_batch *w, const void *user)
 {
-  item_wave again = *w;
+  pair_batch again = *w;
   (void)user;
   again.run.wanted.middles = false;
-  return run_wave(s, &again);
+  return run_pair_batch(s, &again);
 }
 
-/* find_contacts has run the bundles in their order, so that the last one's manifolds are there
+/* find_contacts has run the launch sets in their order, so that the last one's manifolds are there
  * still: it comes first here, and need not be run again. */
-abut_status waves_adjoint(const stepping *s, const group_rows *to, size_t times, wave_pull pull)
+abut_status pair_batches_adjoint(const stepping *s, const group_rows *to, size_t times,
+                                 pair_batch_pull pull)
 {
   const bool given = s->call->worlds->contacts != NULL;
-  const size_t count = items_of(s)->bundle_count;
+  const size_t count = slot_pairs_of(s)->launch_set_count;
   for (size_t i = count; i-- > 0;) {
-    const item_wave all = bundle_items(s, i);
-    TRY(given || i + 1 == count ? ABUT_SUCCESS : each_wave(s, i, manifold_again, NULL));
+    const pair_batch all = launch_set_pairs(s, i);
+    TRY(given || i + 1 == count ? ABUT_SUCCESS : each_pair_batch(s, i, manifold_again, NULL));
     for (size_t number = 0; number < times; ++number) {
-      const group_rows rows = {to->groups, to->at + number * items_of(s)->count};
+      const group_rows rows = {to->groups, to->at + number * slot_pairs_of(s)->count};
       TRY(pull(s, &all, number, &rows));
-      TRY(each_wave(s, i, given ? given_adjoint : manifold_adjoint, &rows));
+      TRY(each_pair_batch(s, i, given ? given_adjoint : manifold_adjoint, &rows));
     }
   }
   return ABUT_SUCCESS;
@@ -157,9 +159,9 @@ abut_status tree_adjoint(const stepping *s, world_buffer acceleration)
              OF(s, WORLD_V), OF(s, acceleration), OF(s, WORLD_MULTIPLIERS), PARAMETERS_OF(s),
              OF(s, WORLD_ROW_ADJOINT), OF(s, WORLD_SCRATCH), OF(s, WORLD_ADJOINT),
              ARG_INT(s->count)));
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ENTRIES_ADJOINT, s->count, 1, TABLES(s), PARAMETERS_OF(s),
-             OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
-             OF(s, WORLD_ENTRIES), ARG_INT(!finds_items(s->call)), OF(s, WORLD_GROUP_ADJOINT),
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ACTIVE_PAIRS_ADJOINT, s->count, 1, TABLES(s), PARAMETERS_OF(s),
+             OF(s, WORLD_SCRATCH), OF(s, WORLD_PAIRS), OF(s, WORLD_ACTIVE_LIST),
+             OF(s, WORLD_ACTIVE_PAIRS), ARG_INT(!finds_pairs(s->call)), OF(s, WORLD_GROUP_ADJOINT),
              OF(s, WORLD_ADJOINT), ARG_INT(s->count)));
   if (sizes_of(s)->equalities) {
     TRY(LAUNCH(s->device, KERNEL_WORLD_EQUALITIES_ADJOINT, world_blocks(s), 1, TABLES(s), REALS(s),
@@ -168,8 +170,8 @@ abut_status tree_adjoint(const stepping *s, world_buffer acceleration)
   }
   TRY(s->pulls_pushes && s->call->gradients->link_forces
         ? LAUNCH(s->device, KERNEL_WORLD_PUSHES_POSES, s->count, 1, TABLES(s), REALS(s),
-                 OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
-                 OF(s, WORLD_ENTRIES), OF(s, WORLD_GOOD), OF(s, WORLD_GROUP_ADJOINT),
+                 OF(s, WORLD_SCRATCH), OF(s, WORLD_PAIRS), OF(s, WORLD_ACTIVE_LIST),
+                 OF(s, WORLD_ACTIVE_PAIRS), OF(s, WORLD_GOOD), OF(s, WORLD_GROUP_ADJOINT),
                  OF(s, IN_LINK_FORCES_BAR), OF(s, WORLD_ADJOINT), ARG_INT(s->count))
         : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_TREE_ADJOINT, world_blocks(s), 1, TABLES(s), REALS(s),

@@ -10,18 +10,18 @@
 #include "world/loaded.h"
 
 /* A scene of which a call has worlds, with the groups of their contacts. */
-typedef struct steps_kind {
+typedef struct world_type {
   loaded_scene *scene;
   contact_group *groups; /* where contacts are given, groups of these; else the scene's own */
   size_t group_count;
-} steps_kind;
+} world_type;
 
 /* A call: one of gradients, tangents and transition is there where derivatives are asked for. */
 typedef struct steps_call {
   batch_call base;
   loaded_scene *scene; /* All worlds have links, joints, pairs and law of this scene. */
-  steps_kind *kinds;   /* one for each of the batch's groups, see engine/batch/batch.h */
-  size_t kind_count;
+  world_type *types;   /* one for each of the batch's groups, see engine/batch/batch.h */
+  size_t type_count;
   const abut_worlds *worlds;
   const abut_worlds_gradients *gradients; /* of a VJP, else NULL */
   const abut_worlds_tangents *tangents;   /* of a JVP, else NULL */
@@ -33,42 +33,43 @@ typedef struct steps_call {
                   NULL */
 } steps_call;
 
-/* Items of a kind that go through the manifold side by side, as one wave. */
-typedef struct wave_rows {
-  size_t kind, first, count; /* the first one, among the items of all kinds, and how many */
-} wave_rows;
+/* World pairs of a type that go through the manifold side by side, as one pair batch. */
+typedef struct batch_rows {
+  size_t type, first, count; /* the first one, among the world pairs of all types, and how many */
+} batch_rows;
 
-/* Waves, from the first one on, that go through the manifold side by side, and their items. */
-typedef struct wave_bundle {
-  size_t first, count, item, items;
-} wave_bundle;
+/* Pair batches, from the first one on, that go through the manifold side by side, and their pairs.
+ */
+typedef struct launch_set {
+  size_t first, count, pair, pairs;
+} launch_set;
 
-typedef struct wave_memory wave_memory;
+typedef struct pair_batch_memory pair_batch_memory;
 
-/* The items and the pool of a device's slot, as the last find_contacts has left them. */
-typedef struct slot_items {
-  wave_rows *waves;
-  size_t wave_count, wave_room; /* how many waves there are; how many `waves` has room for */
-  wave_bundle *bundles;
-  size_t bundle_count, bundle_room;
-  wave_memory **memories; /* of waves that are not alone in their bundle */
+/* The world pairs and the pool of a device's slot, as the last find_contacts has left them. */
+typedef struct slot_pairs {
+  batch_rows *pair_batches;
+  size_t pair_batch_count, pair_batch_room; /* how many there are; capacity of `pair_batches` */
+  launch_set *launch_sets;
+  size_t launch_set_count, launch_set_room;
+  pair_batch_memory **memories; /* of pair batches that are not alone in their launch set */
   size_t memory_count, memory_room;
-  size_t count, most;          /* of items; of contacts, if every slot of these had one */
-  size_t item_room, pool_room; /* how many items and contacts the chunk's buffers have room for */
-} slot_items;
+  size_t count, most;          /* of world pairs; of contacts, if every slot of these had one */
+  size_t pair_room, pool_room; /* capacity of the chunk's buffers, in world pairs and contacts */
+} slot_pairs;
 
-typedef struct item_part item_part;
+typedef struct chunk_pairs chunk_pairs;
 
 /* What the call has on one device, for all its chunks. */
 typedef struct steps_on {
   const resident_tables **tables; /* (kind_count) */
   resident_tables own; /* the tables of given contacts, whose groups are not the scene's */
   buffer *places;      /* steps_call.places */
-  slot_items items[DEVICE_SLOTS];
-  int *totals;                    /* memory: how many items of each kind the broad phase has kept */
-  item_part *found[DEVICE_SLOTS]; /* of a call that asks for items alone: those of a chunk until
-                                     it is whole */
-  ccd_scratch sweep[DEVICE_SLOTS]; /* of the kernel ccd_bodies, where scenes sweep */
+  slot_pairs pairs[DEVICE_SLOTS];
+  int *totals; /* memory: how many world pairs of each type the broad phase has kept */
+  chunk_pairs *found[DEVICE_SLOTS]; /* of a call that asks for world pairs alone: those of a chunk
+                                     until it is whole */
+  ccd_scratch sweep[DEVICE_SLOTS];  /* of the kernel ccd_bodies, where scenes sweep */
   bool guessed;       /* Of some scene it was not known how many contacts its worlds have. */
   double world_bytes; /* the most memory that a world of a chunk has taken so far */
   uint64_t paced;     /* how many launches the device had counted when keep_pace last waited */
@@ -78,7 +79,7 @@ typedef struct steps_on {
 typedef struct stepping {
   const steps_call *call;
   const steps_on *at;
-  const steps_kind *kind;
+  const world_type *type;
   const resident_tables *tables;
   batch_on *on;
   size_t slot, count; /* the device's slot; how many worlds */
@@ -125,7 +126,7 @@ const world_sizes *sizes_of(const stepping *s);
 /* How many blocks of LANES worlds the chunk makes; the last one need not be full. */
 size_t world_blocks(const stepping *s);
 
-/* Adds up what the caller wants to know of the solves of a call: whether it does, items and
+/* Adds up what the caller wants to know of the solves of a call: whether it does, world pairs and
  * contacts, and islands, of which only laws know that have an order of elimination. */
 bool counts_work(const stepping *s);
 abut_status count_contacts_of(const stepping *s);
@@ -143,12 +144,12 @@ abut_status keep_pace(const stepping *s);
  * that have it; at last each world takes the new state or stops. */
 
 /* For each world, copies `width` numbers from its row in `from`, which is from_width wide, from
- * from_at on, to its row in `to`. take_more adds them to what is there. */
-abut_status take(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
-                 world_buffer to, size_t to_width, size_t to_at, size_t width);
+ * from_at on, to its row in `to`. add_columns adds them to what is there. */
+abut_status copy_columns(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
+                         world_buffer to, size_t to_width, size_t to_at, size_t width);
 
-abut_status take_more(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
-                      world_buffer to, size_t to_width, size_t to_at, size_t width);
+abut_status add_columns(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
+                        world_buffer to, size_t to_width, size_t to_at, size_t width);
 
 /* Fills rows of `width` numbers with zeros. */
 abut_status clear_rows(const stepping *s, world_buffer rows, size_t width);
@@ -199,7 +200,7 @@ abut_status keep_record(const stepping *s, size_t step);
 abut_status steps_launch(batch_on *on, size_t slot, chunk c);
 
 /* Whether the caller asks for what contacts push links with, or bodies of pairs each other. */
-static inline bool shows_pushes(const abut_worlds *w)
+static inline bool wants_pushes(const abut_worlds *w)
 {
   return w->link_forces || w->pair_forces || w->pair_normals;
 }
@@ -210,20 +211,20 @@ static inline bool is_differentiated(const steps_call *c)
   return c->gradients || c->tangents || c->transition;
 }
 
-/* ---- kinds of worlds ----
+/* ---- types of worlds ----
  *
  * A call's worlds are of one scene, whose contacts may be given, or of several scenes. */
 
-/* The kind of a scene's worlds with the scene's own groups, which it borrows. */
-steps_kind kind_of(loaded_scene *s);
+/* The type of a scene's worlds with the scene's own groups, which it borrows. */
+world_type world_type_of(loaded_scene *s);
 
 /* Checks given contacts and sorts them into groups, each of one pair between the same two links,
- * since kernels sum up by group. Allocates the groups of c->kinds[0] and c->places, which the
+ * since kernels sum up by group. Allocates the groups of c->types[0] and c->places, which the
  * caller frees. */
 abut_status group_given(steps_call *c);
 
 /* check_scenes refuses scenes whose worlds cannot be in one call with `own`. group_scenes then
- * makes of each scene a group of the batch and a kind, allocates c->kinds, and sets c->base by
+ * makes of each scene a group of the batch and a type, allocates c->types, and sets c->base by
  * *order, which must live as long as the call. */
 abut_status check_scenes(const loaded_scene *own, const abut_worlds *w);
 abut_status group_scenes(steps_call *c, batch_order *order);

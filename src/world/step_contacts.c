@@ -22,52 +22,53 @@ static double least_activity(const stepping *s)
 
 #define ACTIVITIES(c) ARG_BUFFER((c).activity), ARG_BUFFER((c).list), ARG_STRUCT((c).layout)
 
-/* Counts the contacts of a wave's items. */
-static abut_status count_contacts(const stepping *s, const item_wave *w,
+/* Counts the contacts of a pair batch's world pairs. */
+static abut_status count_contacts(const stepping *s, const pair_batch *w,
                                   const contact_source from[SEGMENTS_MOST])
 {
   TRY(keep_pace(s));
   return LAUNCH(s->device, KERNEL_WORLD_CONTACT_COUNTS, w->rows.count, 1,
-                ARG_BUFFER(s->tables->head), WAVE_ITEMS(s, w), ACTIVITIES(from[0]),
+                ARG_BUFFER(s->tables->head), BATCH_PAIRS(s, w), ACTIVITIES(from[0]),
                 ACTIVITIES(from[1]), ACTIVITIES(from[2]), ACTIVITIES(from[3]),
                 ARG_REAL(least_activity(s)), OF(s, OUT_STATUS), ARG_INT(w->rows.count));
 }
 
-/* Gives the contacts of a bundle's items their places in the pool behind those of earlier
- * bundles. */
-static abut_status place_contacts(const stepping *s, size_t bundle)
+/* Gives the contacts of a launch set's world pairs their places in the pool behind those of earlier
+ * launch sets. */
+static abut_status place_contacts(const stepping *s, size_t set)
 {
-  const item_wave all = bundle_items(s, bundle), *w = &all;
-  const size_t blocks = (w->rows.count + ITEM_BLOCK - 1) / ITEM_BLOCK;
+  const pair_batch all = launch_set_pairs(s, set), *w = &all;
+  const size_t blocks = (w->rows.count + COUNT_BLOCK - 1) / COUNT_BLOCK;
   TRY(keep_pace(s));
-  TRY(blocks > 1 ? LAUNCH(s->device, KERNEL_WORLD_CONTACT_SUMS, blocks, 1, WAVE_ITEMS(s, w),
+  TRY(blocks > 1 ? LAUNCH(s->device, KERNEL_WORLD_CONTACT_SUMS, blocks, 1, BATCH_PAIRS(s, w),
                           OF(s, WORLD_POOL_SUMS), ARG_INT(blocks), ARG_INT(w->rows.count))
                  : ABUT_SUCCESS);
-  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_AT, blocks, 1, WAVE_ITEMS(s, w),
+  return LAUNCH(s->device, KERNEL_WORLD_CONTACT_AT, blocks, 1, BATCH_PAIRS(s, w),
                 OF(s, WORLD_POOL_SUMS), ARG_INT(blocks), OF(s, WORLD_POOL_TOTALS),
                 ARG_INT(w->index), ARG_INT(w->rows.count));
 }
 
-/* Writes the contacts of a wave's items to the pool. */
-static abut_status put_contacts(const stepping *s, const item_wave *w,
+/* Writes the contacts of a pair batch's world pairs to the pool. */
+static abut_status put_contacts(const stepping *s, const pair_batch *w,
                                 const contact_source from[SEGMENTS_MOST])
 {
   return LAUNCH(s->device, KERNEL_WORLD_CONTACTS, w->rows.count, 1, TABLES(s), REALS(s),
-                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), WAVE_ITEMS(s, w), SOURCE(&from[0]),
+                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), BATCH_PAIRS(s, w), SOURCE(&from[0]),
                 SOURCE(&from[1]), SOURCE(&from[2]), SOURCE(&from[3]), ARG_REAL(least_activity(s)),
-                OF(s, WORLD_CONTACTS), ARG_INT(items_of(s)->pool_room), OF(s, WORLD_CONTACT_PLACES),
-                ARG_INT(w->rows.count));
+                OF(s, WORLD_CONTACTS), ARG_INT(slot_pairs_of(s)->pool_room),
+                OF(s, WORLD_CONTACT_PLACES), ARG_INT(w->rows.count));
 }
 
 /* Writes the slots of the contacts that have just been written, where forces or the law need
  * them. */
-static abut_status put_slots(const stepping *s, const item_wave *w, int segment,
+static abut_status put_slots(const stepping *s, const pair_batch *w, int segment,
                              const contact_source *c)
 {
   return s->call->worlds->multipliers || law_of(s->call)->keeps_slots
-           ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, w->rows.count, 1, TABLES(s), WAVE_ITEMS(s, w),
-                    ARG_INT(segment), OF(s, WORLD_CONTACT_PLACES), ARG_INT(items_of(s)->pool_room),
-                    ARG_BUFFER(c->list), ARG_INT(c->layout.list_row), ARG_INT(c->layout.list_at),
+           ? LAUNCH(s->device, KERNEL_WORLD_SLOTS, w->rows.count, 1, TABLES(s), BATCH_PAIRS(s, w),
+                    ARG_INT(segment), OF(s, WORLD_CONTACT_PLACES),
+                    ARG_INT(slot_pairs_of(s)->pool_room), ARG_BUFFER(c->list),
+                    ARG_INT(c->layout.list_row), ARG_INT(c->layout.list_at),
                     ARG_INT(c->list && c->layout.place_at < 0), ARG_BUFFER(c->order),
                     ARG_INT(c->order != NULL), ARG_INT(c->slot),
                     ARG_INT(s->call->worlds->contacts != NULL), OF(s, WORLD_SLOTS),
@@ -78,8 +79,8 @@ static abut_status put_slots(const stepping *s, const item_wave *w, int segment,
 #define DISTANCES(c) \
   ARG_BUFFER((c).d), ARG_BUFFER((c).activity), ARG_BUFFER((c).list), ARG_STRUCT((c).layout)
 
-/* Looks for items of a wave whose bodies lie deep in each other. */
-static abut_status find_deep(const stepping *s, const item_wave *w,
+/* Looks for world pairs of a pair batch whose bodies lie deep in each other. */
+static abut_status find_deep(const stepping *s, const pair_batch *w,
                              const contact_source from[SEGMENTS_MOST])
 {
   const abut_smoothing *own = &w->run.pair->smoothing;
@@ -90,14 +91,14 @@ static abut_status find_deep(const stepping *s, const item_wave *w,
     const body *of = body_get(w->run.pair->bodies[k]);
     shares[k] = of && of->info.feature_radius <= 0.0 ? most : 0.0;
   }
-  return LAUNCH(s->device, KERNEL_WORLD_DEEP, w->rows.count, 1, WAVE_ITEMS(s, w),
+  return LAUNCH(s->device, KERNEL_WORLD_DEEP, w->rows.count, 1, BATCH_PAIRS(s, w),
                 BUFFER(&w->run, SCRATCH_MIDDLES), DISTANCES(from[0]), DISTANCES(from[1]),
                 DISTANCES(from[2]), DISTANCES(from[3]),
                 ARG_REAL(DEEP_PENETRATIONS * own->penetration), ARG_REAL(shares[0]),
                 ARG_REAL(shares[1]), OF(s, OUT_STATUS), ARG_INT(w->rows.count));
 }
 
-size_t slots_before(const steps_kind *k, size_t i)
+size_t slots_before(const world_type *k, size_t i)
 {
   size_t slots = 0;
   for (size_t n = 0; n < i; ++n) {
@@ -211,35 +212,35 @@ contact_source given_source(const stepping *s, size_t i, int at)
                                      .rows3 = 1,
                                      .step3 = 3,
                                      .plane = 1,
-                                     .count = (int)s->kind->groups[i].contacts,
+                                     .count = (int)s->type->groups[i].contacts,
                                      .place_at = at}};
 }
 
-/* Where the contacts of a wave's segments lie. */
-static void find_sources(const stepping *s, const item_wave *w, contact_source from[SEGMENTS_MOST])
+/* Where the contacts of a pair batch's segments lie. */
+static void find_sources(const stepping *s, const pair_batch *w, contact_source from[SEGMENTS_MOST])
 {
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
     if (!s->call->worlds->contacts) {
       from[segment] = segment_source(&w->run, segment);
     } else if (segment == 0) {
-      from[segment] = given_source(s, w->rows.kind, (int)slots_before(s->kind, w->rows.kind));
+      from[segment] = given_source(s, w->rows.type, (int)slots_before(s->type, w->rows.type));
     } else {
       from[segment] = (contact_source){.layout = {.count = 0, .place_at = -1}};
     }
   }
 }
 
-static abut_status wave_counts(const stepping *s, const item_wave *w, const void *user)
+static abut_status pair_batch_counts(const stepping *s, const pair_batch *w, const void *user)
 {
   contact_source from[SEGMENTS_MOST];
   (void)user;
-  TRY(s->call->worlds->contacts ? ABUT_SUCCESS : run_wave(s, w));
+  TRY(s->call->worlds->contacts ? ABUT_SUCCESS : run_pair_batch(s, w));
   find_sources(s, w, from);
   TRY(w->run.wanted.middles ? find_deep(s, w, from) : ABUT_SUCCESS);
   return count_contacts(s, w, from);
 }
 
-static abut_status wave_contacts(const stepping *s, const item_wave *w, const void *user)
+static abut_status pair_batch_contacts(const stepping *s, const pair_batch *w, const void *user)
 {
   contact_source from[SEGMENTS_MOST];
   (void)user;
@@ -251,18 +252,18 @@ static abut_status wave_contacts(const stepping *s, const item_wave *w, const vo
   return ABUT_SUCCESS;
 }
 
-static abut_status bundle_contacts(const stepping *s, size_t bundle)
+static abut_status launch_set_contacts(const stepping *s, size_t set)
 {
-  TRY(each_wave(s, bundle, wave_counts, NULL));
-  TRY(place_contacts(s, bundle));
-  return each_wave(s, bundle, wave_contacts, NULL);
+  TRY(each_pair_batch(s, set, pair_batch_counts, NULL));
+  TRY(place_contacts(s, set));
+  return each_pair_batch(s, set, pair_batch_contacts, NULL);
 }
 
-/* Tells how many contacts all bundles have, where the pool may be too short for them. */
+/* Tells how many contacts all launch sets have, where the pool may be too short for them. */
 static abut_status read_total(const stepping *s, size_t *out)
 {
   int total = 0;
-  const size_t at = items_of(s)->bundle_count * sizeof total;
+  const size_t at = slot_pairs_of(s)->launch_set_count * sizeof total;
   TRY(buffer_read(world_buffer_of(s, WORLD_POOL_TOTALS), at, sizeof total, &total));
   *out = (size_t)total;
   return ABUT_SUCCESS;
@@ -271,49 +272,49 @@ static abut_status read_total(const stepping *s, size_t *out)
 /* Keeps in mind what a world needs, by the mean of the chunk. */
 static void note_load(const stepping *s, size_t contacts)
 {
-  scene_load *load = &s->kind->scene->loads[s->on->place];
-  const size_t items = (items_of(s)->count + s->count - 1) / s->count,
+  scene_load *load = &s->type->scene->loads[s->on->place];
+  const size_t pairs = (slot_pairs_of(s)->count + s->count - 1) / s->count,
                mean = (contacts + s->count - 1) / s->count;
-  load->items = items > load->items ? items : load->items;
+  load->pairs = pairs > load->pairs ? pairs : load->pairs;
   load->contacts = mean > load->contacts ? mean : load->contacts;
 }
 
-static abut_status list_entries(const stepping *s)
+static abut_status list_active_pairs(const stepping *s)
 {
   note_bytes(s);
-  return LAUNCH(s->device, KERNEL_WORLD_ENTRIES, s->count, 1, OF(s, WORLD_ITEM_COUNTS),
-                OF(s, WORLD_ITEM_FIRSTS), ARG_INT(kind_count_of(s)),
-                ARG_INT(s->call->worlds->contacts ? 0 : s->kind->scene->def.most_contacts),
-                OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES),
+  return LAUNCH(s->device, KERNEL_WORLD_ACTIVE_PAIRS, s->count, 1, OF(s, WORLD_PAIR_COUNTS),
+                OF(s, WORLD_PAIR_FIRSTS), ARG_INT(pair_type_count_of(s)),
+                ARG_INT(s->call->worlds->contacts ? 0 : s->type->scene->def.most_contacts),
+                OF(s, WORLD_PAIRS), OF(s, WORLD_ACTIVE_LIST), OF(s, WORLD_ACTIVE_PAIRS),
                 OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
-/* Runs all bundles; where the pool was too short for their contacts it is made longer, and they are
- * run again. */
+/* Runs all launch sets; where the pool was too short for their contacts it is made longer, and they
+ * are run again. */
 static abut_status fill_pool(const stepping *s)
 {
-  const slot_items *own = items_of(s);
+  const slot_pairs *own = slot_pairs_of(s);
   for (;;) {
     size_t total;
-    for (size_t i = 0; i < own->bundle_count; ++i) {
-      TRY(bundle_contacts(s, i));
+    for (size_t i = 0; i < own->launch_set_count; ++i) {
+      TRY(launch_set_contacts(s, i));
     }
-    if (!own->bundle_count || own->most <= own->pool_room) {
-      return list_entries(s);
+    if (!own->launch_set_count || own->most <= own->pool_room) {
+      return list_active_pairs(s);
     }
     TRY(read_total(s, &total));
     note_load(s, total);
     if (total <= own->pool_room) {
-      return list_entries(s);
+      return list_active_pairs(s);
     }
     TRY(check_budget(s, total));
-    TRY(grow_pool(s, own->item_room, total + total / 4));
+    TRY(grow_pool(s, own->pair_room, total + total / 4));
   }
 }
 
 abut_status find_contacts_of_pairs(const stepping *s)
 {
-  TRY(s->tables->broad && !s->call->worlds->contacts ? find_items(s, true) : ABUT_SUCCESS);
+  TRY(s->tables->broad && !s->call->worlds->contacts ? find_world_pairs(s, true) : ABUT_SUCCESS);
   return fill_pool(s);
 }
 

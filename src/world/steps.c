@@ -15,7 +15,7 @@ stepping stepping_of(batch_on *on, size_t slot, chunk c)
   const steps_on *at = on->user;
   return (stepping){.call = call,
                     .at = at,
-                    .kind = &call->kinds[c.group],
+                    .type = &call->types[c.group],
                     .tables = at->tables[c.group],
                     .on = on,
                     .slot = slot,
@@ -61,34 +61,34 @@ abut_status keep_pace(const stepping *s)
   return device_pace(s->device);
 }
 
-abut_status take(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
-                 world_buffer to, size_t to_width, size_t to_at, size_t width)
+abut_status copy_columns(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
+                         world_buffer to, size_t to_width, size_t to_at, size_t width)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_TAKE, s->count, 1, OF(s, from), ARG_INT(from_width),
+  return LAUNCH(s->device, KERNEL_WORLD_COPY_COLUMNS, s->count, 1, OF(s, from), ARG_INT(from_width),
                 ARG_INT(from_at), OF(s, to), ARG_INT(to_width), ARG_INT(to_at), ARG_INT(width),
                 ARG_INT(s->count));
 }
 
-abut_status take_more(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
-                      world_buffer to, size_t to_width, size_t to_at, size_t width)
+abut_status add_columns(const stepping *s, world_buffer from, size_t from_width, size_t from_at,
+                        world_buffer to, size_t to_width, size_t to_at, size_t width)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_ADD, s->count, 1, OF(s, from), ARG_INT(from_width),
+  return LAUNCH(s->device, KERNEL_WORLD_ADD_COLUMNS, s->count, 1, OF(s, from), ARG_INT(from_width),
                 ARG_INT(from_at), OF(s, to), ARG_INT(to_width), ARG_INT(to_at), ARG_INT(width),
                 ARG_INT(s->count));
 }
 
-/* Copies `width` numbers of WORLD_SCRATCH, from `at` on, to an output of the caller's, if it is
- * asked for. */
 abut_status clear_rows(const stepping *s, world_buffer rows, size_t width)
 {
   return LAUNCH(s->device, KERNEL_WORLD_CLEAR, s->count, 1, ARG_INT(width), OF(s, rows),
                 ARG_INT(s->count));
 }
 
-static abut_status show(const stepping *s, int at, size_t width, world_buffer to, const void *asked)
+/* Copies `width` numbers of WORLD_SCRATCH, from `at` on, to an output if the caller wants it. */
+static abut_status copy_output(const stepping *s, int at, size_t width, world_buffer to,
+                               const void *asked)
 {
   return asked
-           ? LAUNCH(s->device, KERNEL_WORLD_SHOW, s->count, 1, ARG_BUFFER(s->tables->head),
+           ? LAUNCH(s->device, KERNEL_WORLD_COPY_OUTPUT, s->count, 1, ARG_BUFFER(s->tables->head),
                     OF(s, WORLD_SCRATCH), ARG_INT(at), ARG_INT(width), OF(s, to), ARG_INT(s->count))
            : ABUT_SUCCESS;
 }
@@ -102,19 +102,19 @@ static abut_status energy(const stepping *s, world_buffer q, world_buffer v)
 
 abut_status forces_of_pairs(const stepping *s, abut_status (*put)(const stepping *s, size_t width))
 {
-  const size_t width = 3 * slots_before(s->kind, s->kind->group_count);
+  const size_t width = 3 * slots_before(s->type, s->type->group_count);
   TRY(width ? clear_rows(s, OUT_MULTIPLIERS, width) : ABUT_SUCCESS);
   return width ? put(s, width) : ABUT_SUCCESS;
 }
 
-/* Adds up what the contacts of items push with, on links and of pairs. */
-static abut_status show_pushes(const stepping *s)
+/* Adds up what the contacts of world pairs push with, on links and of pairs. */
+static abut_status sum_pushes(const stepping *s)
 {
   const abut_worlds *w = s->call->worlds;
-  TRY(items_of(s)->count ? law_of(s->call)->pushes(s) : ABUT_SUCCESS);
+  TRY(slot_pairs_of(s)->count ? law_of(s->call)->pushes(s) : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_PUSHES, s->count, 1, TABLES(s), REALS(s),
-                OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
-                OF(s, WORLD_ENTRIES), OF(s, WORLD_PUSHES), OF(s, OUT_STATUS),
+                OF(s, WORLD_SCRATCH), OF(s, WORLD_PAIRS), OF(s, WORLD_ACTIVE_LIST),
+                OF(s, WORLD_ACTIVE_PAIRS), OF(s, WORLD_PUSHES), OF(s, OUT_STATUS),
                 ARG_INT(w->link_forces != NULL), OF(s, OUT_LINK_FORCES),
                 ARG_INT(w->pair_forces != NULL), OF(s, OUT_PAIR_FORCES),
                 ARG_INT(w->pair_normals != NULL), OF(s, OUT_PAIR_NORMALS), ARG_INT(s->count));
@@ -122,7 +122,7 @@ static abut_status show_pushes(const stepping *s)
 
 /* Writes the outputs that describe the beginning of the last step, while its tree and its answers
  * are there. */
-static abut_status show_all(const stepping *s)
+static abut_status copy_outputs(const stepping *s)
 {
   const abut_worlds *w = s->call->worlds;
   const world_sizes *n = sizes_of(s);
@@ -131,17 +131,19 @@ static abut_status show_all(const stepping *s)
     TRY(LAUNCH(s->device, KERNEL_WORLD_SHOW_MASS, s->count, 1, TABLES(s), OF(s, WORLD_SCRATCH),
                OF(s, OUT_MASS), ARG_INT(s->count)));
   }
-  TRY(show(s, n->at_bias, nv, OUT_BIAS, w->bias));
-  TRY(show(s, n->at_unheld, nv, OUT_SMOOTH, w->smooth));
+  TRY(copy_output(s, n->at_bias, nv, OUT_BIAS, w->bias));
+  TRY(copy_output(s, n->at_unheld, nv, OUT_SMOOTH, w->smooth));
   TRY(w->multipliers ? law_of(s->call)->forces(s) : ABUT_SUCCESS);
-  TRY(shows_pushes(w) ? show_pushes(s) : ABUT_SUCCESS);
+  TRY(wants_pushes(w) ? sum_pushes(s) : ABUT_SUCCESS);
   if (w->energy || w->momentum) {
     TRY(energy(s, OUT_Q, OUT_V));
   }
-  TRY(w->energy ? take(s, WORLD_ENERGY, ENERGY_REALS, 0, OUT_ENERGY, 2, 0, 2) : ABUT_SUCCESS);
-  TRY(w->momentum ? take(s, WORLD_ENERGY, ENERGY_REALS, 2, OUT_MOMENTUM, 6, 0, 6) : ABUT_SUCCESS);
+  TRY(w->energy ? copy_columns(s, WORLD_ENERGY, ENERGY_REALS, 0, OUT_ENERGY, 2, 0, 2)
+                : ABUT_SUCCESS);
+  TRY(w->momentum ? copy_columns(s, WORLD_ENERGY, ENERGY_REALS, 2, OUT_MOMENTUM, 6, 0, 6)
+                  : ABUT_SUCCESS);
   TRY(w->inverse ? law_of(s->call)->inverse(s, OUT_Q, OUT_V) : ABUT_SUCCESS);
-  return w->constraint ? take(s, WORLD_CONSTRAINT_FORCE, nv, 0, OUT_CONSTRAINT, nv, 0, nv)
+  return w->constraint ? copy_columns(s, WORLD_CONSTRAINT_FORCE, nv, 0, OUT_CONSTRAINT, nv, 0, nv)
                        : ABUT_SUCCESS;
 }
 
@@ -152,8 +154,8 @@ abut_status step_controls(const stepping *s, size_t step)
   if (!nu) {
     return ABUT_SUCCESS;
   }
-  return take(s, IN_U, w->controls ? w->steps * nu : nu, w->controls ? step * nu : 0, WORLD_U, nu,
-              0, nu);
+  return copy_columns(s, IN_U, w->controls ? w->steps * nu : nu, w->controls ? step * nu : 0,
+                      WORLD_U, nu, 0, nu);
 }
 
 abut_status place_worlds(const stepping *s, world_buffer q, world_buffer v)
@@ -177,14 +179,14 @@ abut_status step_tree(const stepping *s, world_buffer q, world_buffer v)
 
 bool counts_work(const stepping *s)
 {
-  return s->call->worlds->counts && finds_items(s->call) && !is_differentiated(s->call);
+  return s->call->worlds->counts && finds_pairs(s->call) && !is_differentiated(s->call);
 }
 
 abut_status count_contacts_of(const stepping *s)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_COUNT_CONTACTS, s->count, 1, OF(s, WORLD_ITEM_COUNTS),
-                ARG_INT(kind_count_of(s)), OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST),
-                OF(s, WORLD_ENTRIES), OF(s, OUT_COUNTS), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_COUNT_CONTACTS, s->count, 1, OF(s, WORLD_PAIR_COUNTS),
+                ARG_INT(pair_type_count_of(s)), OF(s, WORLD_PAIRS), OF(s, WORLD_ACTIVE_LIST),
+                OF(s, WORLD_ACTIVE_PAIRS), OF(s, OUT_COUNTS), ARG_INT(s->count));
 }
 
 abut_status count_islands_of(const stepping *s)
@@ -243,8 +245,8 @@ abut_status step_stage(const stepping *s, int stage)
 static abut_status implicit(const stepping *s)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
-  TRY(take(s, OUT_Q, nq, 0, WORLD_Q, nq, 0, nq));
-  TRY(take(s, OUT_V, nv, 0, WORLD_V, nv, 0, nv));
+  TRY(copy_columns(s, OUT_Q, nq, 0, WORLD_Q, nq, 0, nq));
+  TRY(copy_columns(s, OUT_V, nv, 0, WORLD_V, nv, 0, nv));
   TRY(law_of(s->call)->implicit(s));
   return euler(s, WORLD_IMPLICIT);
 }
@@ -306,12 +308,12 @@ abut_status one_step(const stepping *s, size_t step)
   /* The tree, contacts and the law's acceleration at the step's beginning, and what the caller
    * asked to see of them. */
   TRY(solve_step(s, OUT_Q, OUT_V, OUT_W));
-  TRY(last && !s->again ? show_all(s) : ABUT_SUCCESS);
+  TRY(last && !s->again ? copy_outputs(s) : ABUT_SUCCESS);
   /* The integrator makes the state at the step's end. */
   TRY(is_rk4(s->call) ? rk4(s) : is_implicit(s->call) ? implicit(s) : euler(s, WORLD_ACCELERATION));
   const world_buffer found = is_implicit(s->call) ? WORLD_IMPLICIT : WORLD_ACCELERATION;
   if (last && !s->again && w->acceleration) {
-    TRY(take(s, found, nv, 0, OUT_ACCELERATION, nv, 0, nv));
+    TRY(copy_columns(s, found, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }
   /* Statuses, impacts on the way to that end where the scene sweeps, and the new state where the
    * world may go on. */
@@ -339,12 +341,14 @@ abut_status keep_record(const stepping *s, size_t step)
     return ABUT_SUCCESS;
   }
   const size_t kept = w->steps / w->record, at = (step + 1) / w->record - 1;
-  TRY(w->q_record ? take(s, OUT_Q, nq, 0, OUT_Q_RECORD, kept * nq, at * nq, nq) : ABUT_SUCCESS);
+  TRY(w->q_record ? copy_columns(s, OUT_Q, nq, 0, OUT_Q_RECORD, kept * nq, at * nq, nq)
+                  : ABUT_SUCCESS);
   if (w->energy_record) {
     TRY(energy(s, OUT_Q, OUT_V));
-    TRY(take(s, WORLD_ENERGY, ENERGY_REALS, 0, OUT_ENERGY_RECORD, 2 * kept, 2 * at, 2));
+    TRY(copy_columns(s, WORLD_ENERGY, ENERGY_REALS, 0, OUT_ENERGY_RECORD, 2 * kept, 2 * at, 2));
   }
-  return w->v_record ? take(s, OUT_V, nv, 0, OUT_V_RECORD, kept * nv, at * nv, nv) : ABUT_SUCCESS;
+  return w->v_record ? copy_columns(s, OUT_V, nv, 0, OUT_V_RECORD, kept * nv, at * nv, nv)
+                     : ABUT_SUCCESS;
 }
 
 bool keeps_tree(const stepping *s, size_t step)
@@ -359,7 +363,7 @@ abut_status steps_start(const stepping *s)
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
   const int given = given_parameters(s->call->worlds);
   ((steps_on *)s->on->user)->paced = device_counters(s->device)->launches;
-  TRY(waves_start(s));
+  TRY(pair_batches_start(s));
   note_bytes(s);
   if (s->call->worlds->counts) { /* zeros of ints are those of reals */
     TRY(clear_rows(s, OUT_COUNTS, WORLD_COUNTS * sizeof(int) / device_real_bytes(s->device)));
@@ -367,9 +371,9 @@ abut_status steps_start(const stepping *s)
   if (s->call->worlds->fast_links) {
     TRY(clear_rows(s, OUT_FAST_LINKS, 2 * sizeof(int) / device_real_bytes(s->device)));
   }
-  TRY(take(s, IN_Q, nq, 0, OUT_Q, nq, 0, nq));
-  TRY(take(s, IN_V, nv, 0, OUT_V, nv, 0, nv));
-  TRY(take(s, IN_W, nv, 0, OUT_W, nv, 0, nv));
+  TRY(copy_columns(s, IN_Q, nq, 0, OUT_Q, nq, 0, nq));
+  TRY(copy_columns(s, IN_V, nv, 0, OUT_V, nv, 0, nv));
+  TRY(copy_columns(s, IN_W, nv, 0, OUT_W, nv, 0, nv));
   return given
            ? LAUNCH(s->device, KERNEL_WORLD_PARAMETERS, s->count, 1, ARG_BUFFER(s->tables->head),
                     ARG_BUFFER(s->tables->parameters), OF(s, IN_MASS_SCALE), OF(s, IN_FRICTION),

@@ -10,8 +10,8 @@
 bool sweeps(const steps_call *c)
 {
   bool some = false;
-  for (size_t i = 0; i < c->kind_count; ++i) {
-    some = some || c->kinds[i].scene->def.sweep;
+  for (size_t i = 0; i < c->type_count; ++i) {
+    some = some || c->types[i].scene->def.sweep;
   }
   return some;
 }
@@ -43,8 +43,8 @@ abut_status sweep_place(const steps_call *c, batch_on *on)
 {
   steps_on *at = on->user;
   ccd_room room = {0, 0};
-  for (size_t i = 0; i < c->kind_count; ++i) {
-    TRY(place_meshes(c->kinds[i].scene, on->place, &room));
+  for (size_t i = 0; i < c->type_count; ++i) {
+    TRY(place_meshes(c->types[i].scene, on->place, &room));
   }
   TRY(ccd_check_room(&room));
   for (size_t slot = 0; room.vertices && slot < device_slots(on->device); ++slot) {
@@ -83,7 +83,7 @@ void sweep_bytes(const world_sizes *n, size_t real, size_t bytes[POOL_BUFFERS])
 static ccd_rows rows_of(const stepping *s, size_t i)
 {
 #define AT(id) world_buffer_of(s, id)
-  const loaded_scene *of = s->kind->scene;
+  const loaded_scene *of = s->type->scene;
   const scene_pair *p = &of->def.pairs[i];
   return (ccd_rows){.mesh = {sweep_mesh(of, p, 0), sweep_mesh(of, p, 1)},
                     .place = s->on->place,
@@ -109,11 +109,11 @@ static ccd_rows rows_of(const stepping *s, size_t i)
 #define MESH(s, i, rows, side)                                                                  \
   ARG_BUFFER((rows)->mesh[side]->ints_on[(rows)->place]),                                       \
     ARG_BUFFER((rows)->mesh[side]->numbers_on[(rows)->place]),                                  \
-    ARG_BUFFER((s)->tables->sweep->outward[sweep_body((s)->kind->scene,                         \
-                                                      &(s)->kind->scene->def.pairs[i], side)]), \
+    ARG_BUFFER((s)->tables->sweep->outward[sweep_body((s)->type->scene,                         \
+                                                      &(s)->type->scene->def.pairs[i], side)]), \
     ARG_INT((rows)->mesh[side]->info.triangles)
 
-static abut_status look_at_pair(const stepping *s, size_t i, int event)
+static abut_status check_pair(const stepping *s, size_t i, int event)
 {
   const ccd_rows rows = rows_of(s, i);
   TRY(keep_pace(s));
@@ -144,7 +144,7 @@ static abut_status find_impacts(const stepping *s, int event)
   TRY(place_links(s, SWEEP_FROM, SWEEP_TREE));
   TRY(place_links(s, WORLD_NEXT_Q, SWEEP_END_TREE));
   for (size_t i = 0; i < s->tables->sweep->pairs; ++i) {
-    TRY(s->tables->sweep->settings[i] ? look_at_pair(s, i, event) : ABUT_SUCCESS);
+    TRY(s->tables->sweep->settings[i] ? check_pair(s, i, event) : ABUT_SUCCESS);
   }
   return ABUT_SUCCESS;
 }
@@ -152,7 +152,7 @@ static abut_status find_impacts(const stepping *s, int event)
 static abut_status keep_impacts(const stepping *s, int event)
 {
   const size_t nv = (size_t)sizes_of(s)->nv;
-  TRY(event ? ABUT_SUCCESS : take(s, WORLD_NEXT_V, nv, 0, SWEEP_V, nv, 0, nv));
+  TRY(event ? ABUT_SUCCESS : copy_columns(s, WORLD_NEXT_V, nv, 0, SWEEP_V, nv, 0, nv));
   return LAUNCH(s->device, KERNEL_WORLD_SWEEP_KEEP, s->count, 1, ARG_BUFFER(s->tables->head),
                 OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, WORLD_NEXT_V), OF(s, SWEEP_MARKS),
                 OF(s, SWEEP_STATE), ARG_INT(event), ARG_INT(event == SWEEP_EVENTS),
@@ -179,7 +179,7 @@ static abut_status make_impacts(const stepping *s, int event)
 
 /* Waits for what has been found, so that nothing more is launched where no world has an impact, as
  * in most steps. marks: (count, SWEEP_INTS) room. */
-static abut_status look_for_impacts(const stepping *s, int *marks, bool *some)
+static abut_status read_impacts(const stepping *s, int *marks, bool *some)
 {
   *some = false;
   TRY(buffer_read(world_buffer_of(s, SWEEP_MARKS), 0, s->count * SWEEP_INTS * sizeof(int), marks));
@@ -194,7 +194,7 @@ static abut_status go_through_impacts(const stepping *s, int *marks)
   bool some = true;
   for (int i = 0; some && i <= SWEEP_EVENTS; ++i) {
     TRY(find_impacts(s, i));
-    TRY(look_for_impacts(s, marks, &some));
+    TRY(read_impacts(s, marks, &some));
     if (s->impacts) {
       *s->impacts = some ? i + 1 : i;
     }

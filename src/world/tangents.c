@@ -54,11 +54,12 @@ static abut_status differentiate_step(const stepping *s, size_t step)
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
   stepping keeps = *s;
   keeps.keeps_stages = is_rk4(s->call);
-  TRY(take(s, OUT_Q, nq, 0, WORLD_Q, nq, 0, nq));
-  TRY(take(s, OUT_V, nv, 0, WORLD_V, nv, 0, nv));
+  TRY(copy_columns(s, OUT_Q, nq, 0, WORLD_Q, nq, 0, nq));
+  TRY(copy_columns(s, OUT_V, nv, 0, WORLD_V, nv, 0, nv));
   TRY(one_step(&keeps, step));
   TRY(keep_record(s, step));
-  TRY(is_rk4(s->call) ? ABUT_SUCCESS : take(s, OUT_W, nv, 0, WORLD_ACCELERATION, nv, 0, nv));
+  TRY(is_rk4(s->call) ? ABUT_SUCCESS
+                      : copy_columns(s, OUT_W, nv, 0, WORLD_ACCELERATION, nv, 0, nv));
   return step_jacobian(s, step);
 }
 
@@ -70,7 +71,7 @@ static abut_status put_seed(const stepping *s, world_buffer from, size_t width, 
                             size_t at, size_t some, const void *given)
 {
   return given && some
-           ? take(s, from, width, from_at, WORLD_TANGENT, seed_width(sizes_of(s)), at, some)
+           ? copy_columns(s, from, width, from_at, WORLD_TANGENT, seed_width(sizes_of(s)), at, some)
            : ABUT_SUCCESS;
 }
 
@@ -95,7 +96,7 @@ static abut_status put_tangent(const stepping *s, size_t from, world_buffer to, 
                                size_t at, const void *asked)
 {
   const size_t nv = (size_t)sizes_of(s)->nv;
-  return asked ? take(s, WORLD_TANGENT, seed_width(sizes_of(s)), from, to, width, at, nv)
+  return asked ? copy_columns(s, WORLD_TANGENT, seed_width(sizes_of(s)), from, to, width, at, nv)
                : ABUT_SUCCESS;
 }
 

@@ -12,7 +12,7 @@
 
 /* ---- what is cut ---- */
 
-/* Whether it pays to cut a body: a kind of pairs has launches of its own. As work counts how many
+/* Whether it pays to cut a body: a type of pairs has launches of its own. As work counts how many
  * vertices are looked at; tiles lie side by side on a surface, so that a body meets one and those
  * that it reaches beyond it, in two directions. */
 static bool pays(const body *large, const body *small)
@@ -57,7 +57,8 @@ static size_t place_of_cut(const loaded_scene *s, abut_body whole)
   return i;
 }
 
-/* Returns the entry of a body among those that are cut, where it is put if it is not there yet. */
+/* Returns the active pair of a body among those that are cut, where it is put if it is not there
+ * yet. */
 static body_cut *find_body_cut(loaded_scene *s, abut_body whole)
 {
   const size_t i = place_of_cut(s, whole);

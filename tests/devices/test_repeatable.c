@@ -1,5 +1,5 @@
 /* A pile is the same to the bit whatever the batch that it is in, its place there, the chunks, the
- * room for waves, the devices, the calls that its steps are spread over, and the run; so are
+ * room for pair batches, the devices, the calls that its steps are spread over, and the run; so are
  * derivatives of its steps.
  *   test_repeatable PRECISION
  * On the device of ABUT_TEST_DEVICE, the host by default; 77 where it is not there. */
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
     {"one by one", 0, 0, 1, 4, 11, 1},
     {"chunks of a world", 1, 0, WORLDS, WORLDS, 1, 1},
     {"chunks of 5", 5, 0, WORLDS, WORLDS, 11, 1},
-    {"short waves", 0, (uint64_t)12 << 20, WORLDS, WORLDS, 1, 1},
+    {"short pair batches", 0, (uint64_t)12 << 20, WORLDS, WORLDS, 1, 1},
     {"two calls", 0, 0, WORLDS, WORLDS, 1, 2},
   };
   const char *wanted = getenv("ABUT_TEST_DEVICE");

@@ -475,14 +475,14 @@ static void test_refused(abut_context c, const char *text)
 /* Whether a kind of pairs of free links has been brought to the device. */
 static bool is_brought(const loaded_scene *s, size_t kind)
 {
-  const pair *p = pair_get(s->parts[s->pair_order[s->pair_kinds[kind].first]].pair);
+  const pair *p = pair_get(s->parts[s->pair_order[s->pair_types[kind].first]].pair);
   REQUIRE(p);
   return p->on[0] && p->on[0]->head;
 }
 
 static bool is_free(const loaded_scene *s, size_t kind)
 {
-  const scene_pair *p = &s->def.pairs[s->pair_order[s->pair_kinds[kind].first]];
+  const scene_pair *p = &s->def.pairs[s->pair_order[s->pair_types[kind].first]];
   return p->link[0] > 2 && p->link[1] > 2;
 }
 
@@ -499,11 +499,11 @@ static void test_brought(abut_context c, const char *text)
     play_set_q(&p, 0, 1 + 7 * i + 2, 5.0);
     play_set_q(&p, 0, 1 + 7 * i + 3, 1.0);
   }
-  for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
+  for (size_t kind = 0; kind < s->pair_type_count; ++kind) {
     CHECK(!is_brought(s, kind));
   }
   play_step(&p, 1);
-  for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
+  for (size_t kind = 0; kind < s->pair_type_count; ++kind) {
     near += is_free(s, kind) && is_brought(s, kind);
     far += is_free(s, kind) && !is_brought(s, kind);
   }

@@ -1,6 +1,6 @@
 /* A terrain of more vertices than a pair takes whole is cut into tiles. Away from their seams
  * contacts are those of the whole body, at seams bodies rest as deep, and nobody sees tiles:
- * neither by slots, nor in the bits of other batches, waves or broad phases.
+ * neither by slots, nor in the bits of other chunks, pair batches or broad phases.
  *   test_tiles PRECISION FIGURE.body.json */
 #include "play.h"
 
@@ -374,7 +374,7 @@ static void test_bits(void)
   } ways[] = {{"again", "", 0, false},
               {"without a broad phase", "\"broad_phase\": false,", 0, false},
               {"each world alone", "", 0, true},
-              {"in short waves", "", (uint64_t)8 << 20, false}};
+              {"in short pair batches", "", (uint64_t)8 << 20, false}};
   load loads[BOXES];
   answers first = {0};
   crowd_loads(loads);

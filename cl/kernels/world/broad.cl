@@ -228,45 +228,45 @@ KERNEL void world_candidates_again(GLOBAL const int *candidates, GLOBAL const re
   *mask = (int)kept;
 }
 
-// ---- items ----
+// ---- world pairs ----
 
-// One work-item counts the items of one kind in one world, counts (kinds + 1, worlds). A kind
+// One work-item counts the world pairs of one type in one world, counts (types + 1, worlds). A type
 // consists of its first run and its number of runs.
-KERNEL void world_item_counts(GLOBAL const int *kinds, GLOBAL const int *masks, int runs,
+KERNEL void world_pair_counts(GLOBAL const int *types, GLOBAL const int *masks, int runs,
                               GLOBAL int *counts, int worlds)
 {
-  const int world = (int)get_global_id(0), kind = (int)get_global_id(1);
+  const int world = (int)get_global_id(0), type = (int)get_global_id(1);
   if (world >= worlds) {
     return;
   }
-  GLOBAL const int *of = kinds + KIND_INTS * kind;
+  GLOBAL const int *of = types + TYPE_INTS * type;
   int count = 0;
-  for (int run = of[KIND_RUN]; run < of[KIND_RUN] + of[KIND_RUNS]; ++run) {
+  for (int run = of[TYPE_RUN]; run < of[TYPE_RUN] + of[TYPE_RUNS]; ++run) {
     for (unsigned int kept = (unsigned int)ROW(masks, world, runs)[run]; kept; kept &= kept - 1u) {
       ++count;
     }
   }
-  ROW(counts, kind, worlds)[world] = count;
+  ROW(counts, type, worlds)[world] = count;
 }
 
-// One work-item adds up the counts of all kinds in one world, in the last row of counts (kinds + 1,
+// One work-item adds up the counts of all types in one world, in the last row of counts (types + 1,
 // worlds).
-KERNEL void world_item_counts_of_all(GLOBAL int *counts, int kinds, int worlds)
+KERNEL void world_pair_counts_of_all(GLOBAL int *counts, int types, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
     return;
   }
   int sum = 0;
-  for (int kind = 0; kind < kinds; ++kind) {
-    sum += ROW(counts, kind, worlds)[world];
+  for (int type = 0; type < types; ++type) {
+    sum += ROW(counts, type, worlds)[world];
   }
-  ROW(counts, kinds, worlds)[world] = sum;
+  ROW(counts, types, worlds)[world] = sum;
 }
 
-// One work-item adds up the counts of ITEM_BLOCK worlds, sums (rows, blocks). firsts (rows, worlds)
-// gets, for each world, the count of the worlds before it in its block.
-KERNEL void world_item_sums(GLOBAL const int *counts, int blocks, GLOBAL int *firsts,
+// One work-item adds up the counts of COUNT_BLOCK worlds, sums (rows, blocks). firsts (rows,
+// worlds) gets, for each world, the count of the worlds before it in its block.
+KERNEL void world_pair_sums(GLOBAL const int *counts, int blocks, GLOBAL int *firsts,
                             GLOBAL int *sums, int worlds)
 {
   const int block = (int)get_global_id(0), row = (int)get_global_id(1);
@@ -274,58 +274,58 @@ KERNEL void world_item_sums(GLOBAL const int *counts, int blocks, GLOBAL int *fi
     return;
   }
   int sum = 0;
-  for (int i = block * ITEM_BLOCK; i < worlds && i < (block + 1) * ITEM_BLOCK; ++i) {
+  for (int i = block * COUNT_BLOCK; i < worlds && i < (block + 1) * COUNT_BLOCK; ++i) {
     ROW(firsts, row, worlds)[i] = sum;
     sum += ROW(counts, row, worlds)[i];
   }
   ROW(sums, row, blocks)[block] = sum;
 }
 
-// One work-item converts sums (kinds + 1, blocks) to the number of items before each block. The
-// items are ordered by kind and then by world, but in the last row by world only. totals (kinds)
-// gets the number of items of each kind.
-KERNEL void world_item_totals(GLOBAL int *sums, int blocks, GLOBAL int *totals, int kinds)
+// One work-item converts sums (types + 1, blocks) to the number of world pairs before each block.
+// The world pairs are ordered by type and then by world, but in the last row by world only. totals
+// (types) gets the number of world pairs of each type.
+KERNEL void world_pair_totals(GLOBAL int *sums, int blocks, GLOBAL int *totals, int types)
 {
   int before = 0;
   if (get_global_id(0)) {
     return;
   }
-  for (int kind = 0; kind <= kinds; ++kind) {
-    before = kind == kinds ? 0 : before;
+  for (int type = 0; type <= types; ++type) {
+    before = type == types ? 0 : before;
     const int first = before;
     for (int i = 0; i < blocks; ++i) {
-      const int own = ROW(sums, kind, blocks)[i];
-      ROW(sums, kind, blocks)[i] = before;
+      const int own = ROW(sums, type, blocks)[i];
+      ROW(sums, type, blocks)[i] = before;
       before += own;
     }
-    if (kind < kinds) {
-      totals[kind] = before - first;
+    if (type < types) {
+      totals[type] = before - first;
     }
   }
 }
 
-// One work-item completes firsts (kinds + 1, worlds) for one row in one world. If the row is that
-// of a kind, it also writes the kind's items.
-KERNEL void world_items_kept(GLOBAL const int *candidates, GLOBAL const int *kind_runs,
+// One work-item completes firsts (types + 1, worlds) for one row in one world. If the row is that
+// of a type, it also writes the type's world pairs.
+KERNEL void world_kept_pairs(GLOBAL const int *candidates, GLOBAL const int *type_runs,
                              GLOBAL const int *masks, int runs, GLOBAL const int *sums, int blocks,
-                             int kinds, GLOBAL int *firsts, GLOBAL int *items, int worlds)
+                             int types, GLOBAL int *firsts, GLOBAL int *world_pairs, int worlds)
 {
-  const int world = (int)get_global_id(0), kind = (int)get_global_id(1);
+  const int world = (int)get_global_id(0), type = (int)get_global_id(1);
   if (world >= worlds) {
     return;
   }
-  int at = ROW(firsts, kind, worlds)[world] + ROW(sums, kind, blocks)[world / ITEM_BLOCK];
-  ROW(firsts, kind, worlds)[world] = at;
-  if (kind == kinds) {
+  int at = ROW(firsts, type, worlds)[world] + ROW(sums, type, blocks)[world / COUNT_BLOCK];
+  ROW(firsts, type, worlds)[world] = at;
+  if (type == types) {
     return;
   }
-  GLOBAL const int *of = kind_runs + KIND_INTS * kind;
-  for (int run = of[KIND_RUN]; run < of[KIND_RUN] + of[KIND_RUNS]; ++run) {
+  GLOBAL const int *of = type_runs + TYPE_INTS * type;
+  for (int run = of[TYPE_RUN]; run < of[TYPE_RUN] + of[TYPE_RUNS]; ++run) {
     const unsigned int kept = (unsigned int)ROW(masks, world, runs)[run];
     for (int i = 0; i < CANDIDATE_RUN && kept >> i; ++i) {
       if (kept >> i & 1u) {
-        start_item(item_at(items, at++), world,
-                   candidates[CANDIDATE_INTS * (run * CANDIDATE_RUN + i) + CANDIDATE_GROUP]);
+        start_world_pair(world_pair_at(world_pairs, at++), world,
+                         candidates[CANDIDATE_INTS * (run * CANDIDATE_RUN + i) + CANDIDATE_GROUP]);
       }
     }
   }

@@ -416,7 +416,8 @@ static int place_in(GLOBAL const int *places, int i)
   return places ? places[i] : i;
 }
 
-// The location of the contacts of a segment of an item: rows of p, d, n and activity, in `layout`.
+// The location of the contacts of a segment of a world pair: rows of p, d, n and activity, in
+// `layout`.
 typedef struct contact_source {
   GLOBAL const real *p, *d, *n, *a;
   contact_layout layout;
@@ -434,9 +435,9 @@ static contact_source source_of(GLOBAL const real *p, GLOBAL const real *d, GLOB
 // The numbers of a contact in the manifold: p, d, n, activity.
 #define SOURCE_NUMBERS 8
 
-// Reads LANES contacts of an item, from number `first` up to `end`. `places` holds their places in
-// their segments. *side is -1 for contacts in segments of body 2. Lanes beyond the last contact
-// repeat it.
+// Reads LANES contacts of a world pair, from number `first` up to `end`. `places` holds their
+// places in their segments. *side is -1 for contacts in segments of body 2. Lanes beyond the last
+// contact repeat it.
 static void gather_contacts(const contact_source *sources, GLOBAL const int *mark,
                             GLOBAL const int *places, int first, int end, num out[SOURCE_NUMBERS],
                             num *side)
@@ -471,7 +472,7 @@ static void gather_contacts(const contact_source *sources, GLOBAL const int *mar
   })
 }
 
-// The destination of an item's contacts: `rows` (CONTACT_PLANES, plane).
+// The destination of a world pair's contacts: `rows` (CONTACT_PLANES, plane).
 typedef struct contact_target {
   GLOBAL real *rows;
   int plane;

@@ -135,7 +135,7 @@ typedef struct adjoint_twists {
 // contact's frame were reversed.
 static lane sides_of(const newton_group *g, int first)
 {
-  GLOBAL const int *mark = g->item + ITEM_MARKS;
+  GLOBAL const int *mark = g->world_pair + WORLD_PAIR_MARKS;
   real side[LANES];
   for (int l = 0; l < LANES; ++l) {
     const int i = first + l;
@@ -162,9 +162,9 @@ static vec3_r mobility_slope(const world_one *o, int at, vec3_r p)
   return scale3_r(slope, lane_lit(R(2.0)));
 }
 
-// Returns entry (i, k) of the sum of w w' over any three orthonormal axes e. w is the wrench of a
-// force along e at the point x: the cross product of x and e, then e. The sum is the derivative of
-// mobility_of_point by the mobility; `square` is |x|^2.
+// Returns entry (i, k) of the sum of w w' over any three orthonormal axes e. w is the wrench
+// of a force along e at the point x: the cross product of x and e, then e. The sum is the
+// derivative of mobility_of_point by the mobility; `square` is |x|^2.
 static lane point_product(const lane x[3], lane square, int i, int k)
 {
   if (i < 3) {
@@ -320,7 +320,7 @@ static void adjoint_block(const newton *s, const newton_group *g, const world_gr
   sums[19] -= (R(0.5) * damping * pressed + k * imp * r * bent[0]) / chi;
 }
 
-// Finds the cotangents of an item's contacts, in `bars`, and writes those of its group to back
+// Finds the cotangents of a world pair's contacts, in `bars`, and writes those of its group to back
 // (GROUP_ADJOINT): three wrenches, friction, stiffness and mobility. `y` is the twist under the
 // multiplier.
 static void group_pull(const newton *s, const newton_group *of, const real y[6],
@@ -328,7 +328,7 @@ static void group_pull(const newton *s, const newton_group *of, const real y[6],
 {
   const newton_group g = *of;
   const world_group w = group_of(&s->tree, s->n, s->ints, s->reals, s->parameters, s->world,
-                                 s->shared, g.item[ITEM_GROUP]);
+                                 s->shared, g.world_pair[WORLD_PAIR_GROUP]);
   adjoint_twists t;
   lane sums[ADJOINT_SUMS];
   const lane v[6] = {w.w.x, w.w.y, w.w.z, w.v.x, w.v.y, w.v.z};
@@ -441,7 +441,7 @@ static int newton_at(newton *s, GLOBAL const real *q, GLOBAL const real *v,
   if (stopped) {
     newton_empty(s);
   }
-  start_entries(s);
+  start_active_pairs(s);
   MEET;
   start_panels(s, ISLAND_AT_WORK);
   newton_constraint_force(s, newton_vector(s, VECTOR_ACC), ISLAND_AT_WORK, 1);
@@ -456,22 +456,25 @@ static int newton_at(newton *s, GLOBAL const real *q, GLOBAL const real *v,
 #if WITH_ADJOINT // only a kernel may declare local memory
 // One work-group writes to one world's row of `work` what the kernels below need at its
 // acceleration (worlds, nv). It sets good (worlds) to 1, or to 0 if the Hessian has no factor. sums
-// (entries, ENTRY_REALS) is scratch memory.
-ADJOINT_KERNEL void world_factor(
-  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-  GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
-  GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
-  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-  GLOBAL const int *entries, GLOBAL int *order, GLOBAL const int *order_sums, GLOBAL real *pool,
-  GLOBAL const int *status, GLOBAL real *work, GLOBAL real *sums, GLOBAL int *good, int worlds)
+// (active pairs, ACTIVE_REALS) is scratch memory.
+ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                 GLOBAL const real *reals, GLOBAL const real *q,
+                                 GLOBAL const real *v, GLOBAL const real *acceleration,
+                                 GLOBAL const real *parameters, int shared,
+                                 GLOBAL const real *scratch, GLOBAL const real *contacts,
+                                 GLOBAL const int *world_pairs, GLOBAL const int *list,
+                                 GLOBAL const int *active_pairs, GLOBAL int *order,
+                                 GLOBAL const int *order_sums, GLOBAL real *pool,
+                                 GLOBAL const int *status, GLOBAL real *work, GLOBAL real *sums,
+                                 GLOBAL int *good, int worlds)
 {
   LOCAL_ARRAY(real, part, TEAM_PARTS);
-  LOCAL_ARRAY(int, said, WG);
+  LOCAL_ARRAY(int, exchange, WG);
   const int world = (int)get_group_id(0);
-  const team t = team_of_group(part, said);
-  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries,
-                       work, world);
-  newton_together(&s, &t, sums, entries);
+  const team t = team_of_group(part, exchange);
+  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, world_pairs, list,
+                       active_pairs, work, world);
+  newton_together(&s, &t, sums, active_pairs);
   newton_order(&s, order, order_sums, pool);
   const int found = newton_at(&s, q, v, acceleration, (status[world] & WORLD_STOPPED) != 0);
   (void)worlds;
@@ -484,24 +487,24 @@ ADJOINT_KERNEL void world_factor(
 // where b (worlds, nv) is the cotangent of its acceleration, and the contribution of limits and
 // friction losses, row_adjoint (worlds, ROW_ADJOINT, nv).
 //
-// If with_basis is set, basis (6, item_count, GROUP_ADJOINT) holds the output of
-// world_contacts_adjoint for the six unit twists of each item's group. The cotangents are linear in
-// y's twist, so group_adjoint (item_count, GROUP_ADJOINT) is a weighted sum of these.
+// If with_basis is set, basis (6, pair_count, GROUP_ADJOINT) holds the output of
+// world_contacts_adjoint for the six unit twists of each world pair's group. The cotangents are
+// linear in y's twist, so group_adjoint (pair_count, GROUP_ADJOINT) is a weighted sum of these.
 ADJOINT_KERNEL void world_multipliers(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *q, GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
-  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-  GLOBAL const int *entries, GLOBAL int *order, GLOBAL const int *order_sums, GLOBAL real *pool,
-  GLOBAL const int *good, GLOBAL const real *b, GLOBAL const real *basis, int with_basis,
-  int item_count, GLOBAL real *work, GLOBAL real *y, GLOBAL real *group_adjoint,
+  GLOBAL const real *contacts, GLOBAL const int *world_pairs, GLOBAL const int *list,
+  GLOBAL const int *active_pairs, GLOBAL int *order, GLOBAL const int *order_sums,
+  GLOBAL real *pool, GLOBAL const int *good, GLOBAL const real *b, GLOBAL const real *basis,
+  int with_basis, int pair_count, GLOBAL real *work, GLOBAL real *y, GLOBAL real *group_adjoint,
   GLOBAL real *row_adjoint, int worlds)
 {
   LOCAL_ARRAY(real, part, WG);
-  LOCAL_ARRAY(int, said, WG);
+  LOCAL_ARRAY(int, exchange, WG);
   const int world = (int)get_group_id(0), nv = n->nv;
-  const team t = team_of_group(part, said);
-  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries,
-                       work, world);
+  const team t = team_of_group(part, exchange);
+  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, world_pairs, list,
+                       active_pairs, work, world);
   s.team = t;
   newton_order(&s, order, order_sums, pool);
   GLOBAL real *step = newton_vector(&s, VECTOR_STEP),
@@ -526,17 +529,17 @@ ADJOINT_KERNEL void world_multipliers(
       row_forces_adjoint(&s, i, newton_vector(&s, VECTOR_ACC), ROW(q, world, n->nq), step, own);
     }
   }
-  for (int entry = t.item; entry < s.entry_count && with_basis; entry += t.items) {
-    const int item = entry_item(&s, entry);
-    const newton_group g = bare_group(&s, item);
-    GLOBAL const real *from = ROW(basis, item, GROUP_ADJOINT);
-    GLOBAL real *to = ROW(group_adjoint, item, GROUP_ADJOINT);
+  for (int active = t.item; active < s.active_count && with_basis; active += t.items) {
+    const int world_pair = world_pair_of(&s, active);
+    const newton_group g = bare_group(&s, world_pair);
+    GLOBAL const real *from = ROW(basis, world_pair, GROUP_ADJOINT);
+    GLOBAL real *to = ROW(group_adjoint, world_pair, GROUP_ADJOINT);
     real twist[6];
     group_twist(&s, &g, step, twist);
     for (int k = 0; k < GROUP_ADJOINT; ++k) {
       real sum = R(0.0);
       for (int i = 0; i < 6; ++i) {
-        sum += twist[i] * ROW(from, i, (size_t)GROUP_ADJOINT * item_count)[k];
+        sum += twist[i] * ROW(from, i, (size_t)GROUP_ADJOINT * pair_count)[k];
       }
       // The first wrench is that of the contacts themselves, which does not depend on y.
       to[k] = k < BACK_ACCELERATION ? from[k] : sum;
@@ -545,31 +548,30 @@ ADJOINT_KERNEL void world_multipliers(
 }
 #endif
 
-// One work-item finds the cotangents of the contacts of one of `count` items, starting at `first`.
-// It writes `bars`, in which the planes (BAR_PLANES, plane) of an item are placed as in the pool,
-// and those of the group, group_adjoint (items, GROUP_ADJOINT). The twist under the multiplier is
-// given by y (worlds, nv) if `basis` is -1, and is unit twist `basis` if that is at least 0. If
-// `basis` is -1, the twist of the cotangents of contact forces is added if these are given and the
-// world has a factor, good (worlds). If `basis` is below -1, that twist is used without y.
-ADJOINT_KERNEL void world_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                           GLOBAL const real *reals, GLOBAL const real *parameters,
-                                           int shared, GLOBAL const real *scratch,
-                                           GLOBAL const real *contacts, GLOBAL const int *items,
-                                           GLOBAL const int *list, GLOBAL const int *entries,
-                                           GLOBAL const real *y, int basis, int with_links,
-                                           GLOBAL const real *link_bars, int with_pairs,
-                                           GLOBAL const real *pair_bars, GLOBAL const int *good,
-                                           int first, GLOBAL real *work, GLOBAL real *bars,
-                                           GLOBAL real *group_adjoint, int at, int count)
+// One work-item finds the cotangents of the contacts of one of `count` world pairs, starting at
+// `first`. It writes `bars`, in which the planes (BAR_PLANES, plane) of a world pair are placed as
+// in the pool, and those of the group, group_adjoint (world pairs, GROUP_ADJOINT). The twist under
+// the multiplier is given by y (worlds, nv) if `basis` is -1, and is unit twist `basis` if that is
+// at least 0. If `basis` is -1, the twist of the cotangents of contact forces is added if these are
+// given and the world has a factor, good (worlds). If `basis` is below -1, that twist is used
+// without y.
+ADJOINT_KERNEL void world_contacts_adjoint(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+  GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
+  GLOBAL const real *contacts, GLOBAL const int *world_pairs, GLOBAL const int *list,
+  GLOBAL const int *active_pairs, GLOBAL const real *y, int basis, int with_links,
+  GLOBAL const real *link_bars, int with_pairs, GLOBAL const real *pair_bars,
+  GLOBAL const int *good, int first, GLOBAL real *work, GLOBAL real *bars,
+  GLOBAL real *group_adjoint, int at, int count)
 {
-  const int item = first + (int)get_global_id(0);
-  if (item >= first + count) {
+  const int world_pair = first + (int)get_global_id(0);
+  if (world_pair >= first + count) {
     return;
   }
-  const int world = ROW(items, item, ITEM_INTS)[ITEM_WORLD];
-  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list,
-                             entries, work, world);
-  const newton_group g = newton_group_of(&s, item);
+  const int world = ROW(world_pairs, world_pair, WORLD_PAIR_INTS)[WORLD_PAIR_WORLD];
+  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, world_pairs,
+                             list, active_pairs, work, world);
+  const newton_group g = newton_group_of(&s, world_pair);
   const push_bars pushed = push_bars_of(with_links, link_bars, with_pairs, pair_bars);
   real twist[6];
   if (basis == -1) {
@@ -581,6 +583,7 @@ ADJOINT_KERNEL void world_contacts_adjoint(GLOBAL const world_sizes *n, GLOBAL c
   if (basis < 0 && good[world]) {
     push_twist(&s, &g, &pushed, twist);
   }
-  group_pull(&s, &g, twist, newton_vector(&s, VECTOR_ACC), ROW(bars, g.item[ITEM_AT], BAR_PLANES),
-             ROW(group_adjoint, at + item, GROUP_ADJOINT));
+  group_pull(&s, &g, twist, newton_vector(&s, VECTOR_ACC),
+             ROW(bars, g.world_pair[WORLD_PAIR_AT], BAR_PLANES),
+             ROW(group_adjoint, at + world_pair, GROUP_ADJOINT));
 }

@@ -4,27 +4,27 @@
 // mapped to joints once per group. On CPUs the terms of links that touch immovable bodies are
 // mapped once per tree (passes.cl).
 
-// ---- an item's contacts ----
+// ---- a world pair's contacts ----
 
-// An item's group and contacts: `rows` (CONTACT_PLANES, plane), of which the first `count` are
+// A world pair's group and contacts: `rows` (CONTACT_PLANES, plane), of which the first `count` are
 // valid, and `centre`, the reference point of relative twists of its links.
 typedef struct newton_group {
-  GLOBAL const int *item, *ints;
+  GLOBAL const int *world_pair, *ints;
   GLOBAL const real *rows;
   int plane, count;
   real centre[3];
   cone_of cone;
 } newton_group;
 
-// Returns an item's group without its cone.
-static newton_group bare_group(const newton *s, int item)
+// Returns a world pair's group without its cone.
+static newton_group bare_group(const newton *s, int world_pair)
 {
   newton_group g;
-  g.item = ROW(s->items, item, ITEM_INTS);
-  g.ints = item_group(s, item);
-  g.plane = g.item[ITEM_PLANE];
-  g.rows = s->contacts + (size_t)CONTACT_PLANES * g.item[ITEM_AT];
-  g.count = g.item[ITEM_END];
+  g.world_pair = ROW(s->world_pairs, world_pair, WORLD_PAIR_INTS);
+  g.ints = world_pair_group(s, world_pair);
+  g.plane = g.world_pair[WORLD_PAIR_PLANE];
+  g.rows = s->contacts + (size_t)CONTACT_PLANES * g.world_pair[WORLD_PAIR_AT];
+  g.count = g.world_pair[WORLD_PAIR_END];
   for (int k = 0; k < 3; ++k) {
     g.centre[k] = one_real(&s->tree, s->n->at_origin + 3 * group_centre(g.ints) + k);
   }
@@ -34,7 +34,8 @@ static newton_group bare_group(const newton *s, int item)
 // Sets the cone of a group with the given friction.
 static void set_cone(const newton *s, newton_group *g, real friction)
 {
-  GLOBAL const real *reals = s->reals + s->n->at_group_reals + GROUP_REALS * g->item[ITEM_GROUP];
+  GLOBAL const real *reals =
+    s->reals + s->n->at_group_reals + GROUP_REALS * g->world_pair[WORLD_PAIR_GROUP];
   cone_of *c = &g->cone;
   c->friction = friction;
   c->root = lane_first(lane_sqrt(lane_lit(s->reals[WORLD_IMPRATIO])));
@@ -49,9 +50,9 @@ static real group_friction(const newton *s, const newton_group *g)
   return lane_first(parameters_of(s->n, s->parameters, s->world, g->ints, s->shared).friction);
 }
 
-static newton_group newton_group_of(const newton *s, int item)
+static newton_group newton_group_of(const newton *s, int world_pair)
 {
-  newton_group g = bare_group(s, item);
+  newton_group g = bare_group(s, world_pair);
   set_cone(s, &g, group_friction(s, &g));
   return g;
 }
@@ -171,39 +172,39 @@ static void contact_at(const newton_group *g, int first, const real t[6], contac
   terms_of(&g->cone, r->j, &r->e);
 }
 
-// ---- sums of entries ----
+// ---- sums of active pairs ----
 
-// The number of items of a work-group that process the contacts of one entry together.
+// The number of work-items of a work-group that process the contacts of one active pair together.
 #if WG > 8
-#define ENTRY_SHARES 8
+#define ACTIVE_SHARES 8
 #else
-#define ENTRY_SHARES WG
+#define ACTIVE_SHARES WG
 #endif
-#define ENTRIES_AT_ONCE (WG / ENTRY_SHARES)
+#define ACTIVE_AT_ONCE (WG / ACTIVE_SHARES)
 
-// How many sums of each item are in memory at once. All SUMS need TEAM_PARTS if groups have up to
-// 64 items.
+// How many sums of each work-item are in memory at once. All SUMS need TEAM_PARTS if groups have
+// up to 64 work-items.
 #define SUMS_AT_ONCE MAX_INT(1, MIN_INT(SUMS, 2048 / WG))
 #define TEAM_PARTS (SUMS_AT_ONCE * WG)
 
-static GLOBAL real *entry_row(const newton *s, int entry)
+static GLOBAL real *active_row(const newton *s, int active)
 {
-  return s->sums + ENTRY_REALS * entry;
+  return s->sums + ACTIVE_REALS * active;
 }
 
-// Stores the friction of each entry's group in its row.
-static void start_entries(const newton *s)
+// Stores the friction of each active pair's group in its row.
+static void start_active_pairs(const newton *s)
 {
-  for (int entry = s->team.item; entry < s->entry_count; entry += s->team.items) {
-    const newton_group g = bare_group(s, entry_item(s, entry));
-    entry_row(s, entry)[ENTRY_FRICTION] = group_friction(s, &g);
+  for (int active = s->team.item; active < s->active_count; active += s->team.items) {
+    const newton_group g = bare_group(s, world_pair_of(s, active));
+    active_row(s, active)[ACTIVE_FRICTION] = group_friction(s, &g);
   }
 }
 
-static newton_group entry_group(const newton *s, int entry, int item)
+static newton_group active_group(const newton *s, int active, int world_pair)
 {
-  newton_group g = bare_group(s, item);
-  set_cone(s, &g, entry_row(s, entry)[ENTRY_FRICTION]);
+  newton_group g = bare_group(s, world_pair);
+  set_cone(s, &g, active_row(s, active)[ACTIVE_FRICTION]);
   return g;
 }
 
@@ -219,17 +220,17 @@ static real lone_twist(const newton *s, const newton_group *g, int lone, real ou
 }
 #endif
 
-// Writes the twists of groups, if joints move by x (nv), to `at` of their entries' rows. Only
-// entries whose islands are in one of some states are written.
-static void entry_twists(const newton *s, int state, GLOBAL const real *x, int at)
+// Writes the twists of groups, if joints move by x (nv), to `at` of their active pairs' rows. Only
+// active pairs whose islands are in one of some states are written.
+static void active_twists(const newton *s, int state, GLOBAL const real *x, int at)
 {
 #if WG == 1
   pass_twists(s, state, x);
 #endif
-  for (int entry = s->team.item; entry < s->entry_count; entry += s->team.items) {
-    const int item = entry_at(s, entry, state);
-    if (item >= 0) {
-      const newton_group g = bare_group(s, item);
+  for (int active = s->team.item; active < s->active_count; active += s->team.items) {
+    const int world_pair = world_pair_in(s, active, state);
+    if (world_pair >= 0) {
+      const newton_group g = bare_group(s, world_pair);
       real t[6];
 #if WG == 1
       const int lone = lone_link(s, g.ints);
@@ -241,18 +242,18 @@ static void entry_twists(const newton *s, int state, GLOBAL const real *x, int a
 #else
       group_twist(s, &g, x, t);
 #endif
-      COPY6(t, entry_row(s, entry) + at);
+      COPY6(t, active_row(s, active) + at);
     }
   }
 }
 
-// Adds up, in the order of items, the sums of the items that share an entry, and writes them to the
-// entry's row if its island is in one of some states.
-static void put_sums(const newton *s, int entry, int state, int is_there, const int count,
+// Adds up, in the order of work-items, the sums of the work-items that share an active pair, and
+// writes them to the active pair's row if its island is in one of some states.
+static void put_sums(const newton *s, int active, int state, int is_there, const int count,
                      const real sums[SUMS])
 {
 #if WG > 1
-  const int item = s->team.item, first = entry - item / ENTRY_SHARES;
+  const int item = s->team.item, first = active - item / ACTIVE_SHARES;
   LOCAL real *part = s->team.part;
   (void)is_there;
   for (int from = 0; from < count; from += SUMS_AT_ONCE) {
@@ -261,15 +262,15 @@ static void put_sums(const newton *s, int entry, int state, int is_there, const 
       part[i * WG + item] = sums[from + i];
     }
     BARRIER;
-    for (int i = item; i < some * ENTRIES_AT_ONCE; i += WG) {
-      const int which = i % ENTRIES_AT_ONCE, at = i / ENTRIES_AT_ONCE;
-      LOCAL const real *own = part + at * WG + which * ENTRY_SHARES;
+    for (int i = item; i < some * ACTIVE_AT_ONCE; i += WG) {
+      const int which = i % ACTIVE_AT_ONCE, at = i / ACTIVE_AT_ONCE;
+      LOCAL const real *own = part + at * WG + which * ACTIVE_SHARES;
       real sum = own[0];
-      for (int k = 1; k < ENTRY_SHARES; ++k) {
+      for (int k = 1; k < ACTIVE_SHARES; ++k) {
         sum += own[k];
       }
-      if (first + which < s->entry_count && entry_at(s, first + which, state) >= 0) {
-        entry_row(s, first + which)[ENTRY_SUMS + from + at] = sum;
+      if (first + which < s->active_count && world_pair_in(s, first + which, state) >= 0) {
+        active_row(s, first + which)[ACTIVE_SUMS + from + at] = sum;
       }
     }
     BARRIER;
@@ -277,13 +278,13 @@ static void put_sums(const newton *s, int entry, int state, int is_there, const 
 #else
   (void)state;
   for (int i = 0; i < count && is_there; ++i) {
-    entry_row(s, entry)[ENTRY_SUMS + i] = sums[i];
+    active_row(s, active)[ACTIVE_SUMS + i] = sums[i];
   }
 #endif
 }
 
-// Returns an item's share of the cost of a group's contacts: contact `first` and every `step`-th
-// after it. t is the twist of link a relative to link b.
+// Returns a work-item's share of the cost of a group's contacts: contact `first` and every
+// `step`-th after it. t is the twist of link a relative to link b.
 static real group_cost(const newton_group *g, int first, int step, const real t[6])
 {
   lane sum = lane_lit(R(0.0));
@@ -389,49 +390,49 @@ static void group_wrench(const newton_group *g, int first, int step, const real 
 #define SUM_WRENCH 2
 #define SUM_CURVED 3 // wrench and curvature
 
-// Writes the sums of entries at their twists to their rows, for entries whose islands are in one of
-// some states.
-static void entry_sums(const newton *s, int state, const int what)
+// Writes the sums of active pairs at their twists to their rows, for active pairs whose islands are
+// in one of some states.
+static void active_sums(const newton *s, int state, const int what)
 {
   const int count = what == SUM_COST     ? 1
                     : what == SUM_SLOPE  ? 2
                     : what == SUM_WRENCH ? SUMS_WRENCH
                                          : SUMS;
-  const int begin = LANES * (s->team.item % ENTRY_SHARES), step = LANES * ENTRY_SHARES;
-  for (int base = 0; HAS_TURN(base, s->entry_count); base += ENTRIES_AT_ONCE) {
-    const int entry = base + s->team.item / ENTRY_SHARES;
-    const int item = entry < s->entry_count ? entry_at(s, entry, state) : -1;
+  const int begin = LANES * (s->team.item % ACTIVE_SHARES), step = LANES * ACTIVE_SHARES;
+  for (int base = 0; HAS_TURN(base, s->active_count); base += ACTIVE_AT_ONCE) {
+    const int active = base + s->team.item / ACTIVE_SHARES;
+    const int world_pair = active < s->active_count ? world_pair_in(s, active, state) : -1;
     real sums[SUMS];
 #if WG > 1
     for (int i = 0; i < count; ++i) {
       sums[i] = R(0.0);
     }
 #endif
-    if (item >= 0) {
-      const newton_group g = entry_group(s, entry, item);
+    if (world_pair >= 0) {
+      const newton_group g = active_group(s, active, world_pair);
       real t[6], dt[6];
-      COPY6(entry_row(s, entry) + ENTRY_TWIST, t);
+      COPY6(active_row(s, active) + ACTIVE_TWIST, t);
       if (what == SUM_COST) {
         sums[0] = group_cost(&g, begin, step, t);
       } else if (what == SUM_SLOPE) {
-        COPY6(entry_row(s, entry) + ENTRY_ALONG, dt);
-        group_slope(&g, begin, step, t, dt, island_numbers(s, ISLAND_AT)[item_island(s, item)],
-                    sums);
+        COPY6(active_row(s, active) + ACTIVE_ALONG, dt);
+        group_slope(&g, begin, step, t, dt,
+                    island_numbers(s, ISLAND_AT)[world_pair_island(s, world_pair)], sums);
       } else {
         group_wrench(&g, begin, step, t, what == SUM_CURVED, sums);
       }
     }
-    put_sums(s, entry, state, item >= 0, count, sums);
+    put_sums(s, active, state, world_pair >= 0, count, sums);
   }
   MEET;
 }
 
-// Returns the second derivative, along the twist at ENTRY_ALONG, from the curvature in an entry's
-// row.
-static real entry_bend(const newton *s, int entry)
+// Returns the second derivative, along the twist at ACTIVE_ALONG, from the curvature in an active
+// pair's row.
+static real active_bend(const newton *s, int active)
 {
-  GLOBAL const real *along = entry_row(s, entry) + ENTRY_ALONG,
-                    *h = entry_row(s, entry) + ENTRY_SUMS + SUMS_WRENCH;
+  GLOBAL const real *along = active_row(s, active) + ACTIVE_ALONG,
+                    *h = active_row(s, active) + ACTIVE_SUMS + SUMS_WRENCH;
   real sum = R(0.0);
   for (int i = 0, at = 0; i < 6; ++i) {
     real row = R(0.0);

@@ -8,29 +8,30 @@ static void count_more(GLOBAL int *count, int more)
   *count = sum < (unsigned int)more ? -1 : (int)sum;
 }
 
-// One work-item adds one solve of one world, and its items, entries and contacts, to sums (worlds,
-// WORLD_COUNTS). `list` and `entries` are those of world_entries. counts (kinds + 1, worlds) are
-// those of items.
-KERNEL void world_count_contacts(GLOBAL const int *counts, int kinds, GLOBAL const int *items,
-                                 GLOBAL const int *list, GLOBAL const int *entries,
+// One work-item adds one solve of one world, and its world pairs, active pairs and contacts, to
+// sums (worlds, WORLD_COUNTS). `list` and `active_pairs` are those of world_active_pairs. counts
+// (types + 1, worlds) are those of world pairs.
+KERNEL void world_count_contacts(GLOBAL const int *counts, int types, GLOBAL const int *world_pairs,
+                                 GLOBAL const int *list, GLOBAL const int *active_pairs,
                                  GLOBAL int *sums, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
     return;
   }
-  GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
+  GLOBAL const int *own = ROW(active_pairs, world, ACTIVE_PAIRS_INTS);
   GLOBAL int *to = ROW(sums, world, WORLD_COUNTS);
   int kept = 0, contacts = 0;
-  for (int kind = 0; kind < kinds; ++kind) {
-    kept += ROW(counts, kind, worlds)[world];
+  for (int type = 0; type < types; ++type) {
+    kept += ROW(counts, type, worlds)[world];
   }
-  for (int entry = 0; entry < own[ENTRIES_COUNT]; ++entry) {
-    contacts += ROW(items, list[own[ENTRIES_AT] + entry], ITEM_INTS)[ITEM_END];
+  for (int active = 0; active < own[ACTIVE_PAIRS_COUNT]; ++active) {
+    contacts +=
+      ROW(world_pairs, list[own[ACTIVE_PAIRS_AT] + active], WORLD_PAIR_INTS)[WORLD_PAIR_END];
   }
   count_more(&to[COUNT_SOLVES], 1);
   count_more(&to[COUNT_ITEMS], kept);
-  count_more(&to[COUNT_ENTRIES], own[ENTRIES_COUNT]);
+  count_more(&to[COUNT_ENTRIES], own[ACTIVE_PAIRS_COUNT]);
   count_more(&to[COUNT_CONTACTS], contacts);
 }
 

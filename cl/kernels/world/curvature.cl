@@ -1,4 +1,5 @@
-// From the sums of entries to joints: generalised forces of wrenches, and curvatures in panels.
+// From the sums of active pairs to joints: generalised forces of wrenches, and curvatures in
+// panels.
 
 // Adds the generalised forces of a group's wrench to out (nv): X' times the wrench.
 static void add_wrench(const newton *s, const newton_group *g, GLOBAL const real *push,
@@ -169,17 +170,17 @@ static void add_columns(const newton *s, const group_columns *c, const group_pan
     }
   }
 }
-// Does for one entry at once what items that share entries do step by step: computes its twist if
-// joints move by x (nv) and the sums of its contacts, and adds their effect to out (nv) and, with
-// `curved`, to panels. If only one link of the group can move, the sums are added to that link.
-// pass_twists must run before.
-static void entry_alone(const newton *s, int entry, int item, GLOBAL const real *x,
-                        const int curved, GLOBAL real *out)
+// Does for one active pair at once what work-items that share active pairs do step by step:
+// computes its twist if joints move by x (nv) and the sums of its contacts, and adds their effect
+// to out (nv) and, with `curved`, to panels. If only one link of the group can move, the sums are
+// added to that link. pass_twists must run before.
+static void active_alone(const newton *s, int active, int world_pair, GLOBAL const real *x,
+                         const int curved, GLOBAL real *out)
 {
-  const newton_group g = entry_group(s, entry, item);
+  const newton_group g = active_group(s, active, world_pair);
   const int lone = lone_link(s, g.ints), is_small = g.ints[GROUP_DOFS] <= MOVERS_AT_ONCE,
             count = curved ? SUMS : SUMS_WRENCH;
-  GLOBAL real *row = entry_row(s, entry);
+  GLOBAL real *row = active_row(s, active);
   group_columns c;
   real t[6], sums[PASS_SUMS_REALS], sign = R(1.0);
   if (lone >= 0) {
@@ -194,9 +195,9 @@ static void entry_alone(const newton *s, int entry, int item, GLOBAL const real 
     lane_store(lane_lit(R(0.0)), sums + i);
   }
   group_wrench(&g, 0, LANES, t, curved, sums);
-  COPY6(t, row + ENTRY_TWIST);
+  COPY6(t, row + ACTIVE_TWIST);
   for (int i = 0; i < count; ++i) {
-    row[ENTRY_SUMS + i] = sums[i];
+    row[ACTIVE_SUMS + i] = sums[i];
   }
   if (lone >= 0) {
     scale6(sums, sign);
@@ -206,7 +207,7 @@ static void entry_alone(const newton *s, int entry, int item, GLOBAL const real 
   if (is_small) {
     columns_wrench(&c, sums, out);
   } else {
-    add_wrench(s, &g, row + ENTRY_SUMS, out);
+    add_wrench(s, &g, row + ACTIVE_SUMS, out);
   }
   if (curved) {
     const group_panels p = group_panels_of(s, &g);

@@ -78,15 +78,16 @@ static num actuator_clip(num x, real least, real most, lane *within)
 // for the control.
 static num actuator_force(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                           GLOBAL const real *reals, int i, GLOBAL const real *q,
-                          GLOBAL const real *v, GLOBAL const real *u, lane *within, lane *heard)
+                          GLOBAL const real *v, GLOBAL const real *u, lane *within,
+                          lane *control_slope)
 {
   GLOBAL const int *a = ints + n->at_actuators + ACTUATOR_INTS * i;
   GLOBAL const real *own = reals + n->at_actuator_reals + ACTUATOR_REALS * i;
   const real gear = own[ACTUATOR_GEAR];
   num control = row_get(b, u, n->nu, i);
-  *within = *heard = lane_lit(R(1.0));
+  *within = *control_slope = lane_lit(R(1.0));
   if (a[ACTUATOR_CLAMPED]) {
-    control = actuator_clip(control, own[ACTUATOR_LEAST], own[ACTUATOR_MOST], heard);
+    control = actuator_clip(control, own[ACTUATOR_LEAST], own[ACTUATOR_MOST], control_slope);
   }
   num f = n_add(n_scale(control, own[ACTUATOR_GAIN]), n_lit(own[ACTUATOR_BIAS]));
   if (a[ACTUATOR_FEELS]) {
@@ -160,9 +161,9 @@ static void other_forces(const world_block *b, GLOBAL const world_sizes *n, GLOB
     coordinate_add(b, n, ints, reals, i, f, out, 1);
   }
   for (int i = 0; i < n->actuators; ++i) {
-    lane within, heard;
+    lane within, control_slope;
     const real gear = reals[n->at_actuator_reals + ACTUATOR_REALS * i + ACTUATOR_GEAR];
-    const num f = actuator_force(b, n, ints, reals, i, q, v, u, &within, &heard);
+    const num f = actuator_force(b, n, ints, reals, i, q, v, u, &within, &control_slope);
     actuator_push(b, n, ints, reals, i, n_scale(f, gear), out);
   }
 }

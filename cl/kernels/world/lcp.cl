@@ -61,7 +61,7 @@ static hard_choice hard_choice_of(const newton *s, GLOBAL const int *slots, GLOB
   c.reals = s->reals;
   c.tree = s->tree;
   c.contacts = s->contacts;
-  c.items = s->items;
+  c.world_pairs = s->world_pairs;
   c.slots = slots;
   c.list = ROW(candidates, s->world, HARD_CANDIDATE * (most + 1));
   c.nearest = ROW(nearest, s->world, most);
@@ -173,26 +173,26 @@ static void hard_contact_along(GLOBAL const world_sizes *n, GLOBAL const real *n
                    ROW(numbers, world, HARD_REALS(m, n->nv)) + HARD_ALONG(m, n->nv) + 2 * row, out);
 }
 
-// The location of chosen contact k: its item and its place there, its numbers, which are `plane`
-// apart, and the side that owns its point, 1 for body 1 and -1 for body 2.
+// The location of chosen contact k: its world pair and its place there, its numbers, which are
+// `plane` apart, and the side that owns its point, 1 for body 1 and -1 for body 2.
 typedef struct hard_place {
-  int item, at, plane;
+  int world_pair, at, plane;
   real side;
-  GLOBAL const int *of; // the item's ints
+  GLOBAL const int *of; // the world pair's ints
   GLOBAL const real *row;
 } hard_place;
 
-static hard_place hard_place_at(GLOBAL const real *contacts, GLOBAL const int *items,
+static hard_place hard_place_at(GLOBAL const real *contacts, GLOBAL const int *world_pairs,
                                 GLOBAL const int *chosen, int k)
 {
   hard_place c;
   GLOBAL const int *own = chosen + HARD_CHOSEN + 2 * k;
-  c.item = own[0];
+  c.world_pair = own[0];
   c.at = own[1];
-  c.of = ROW(items, c.item, ITEM_INTS);
-  c.plane = c.of[ITEM_PLANE];
-  c.row = contacts + (size_t)CONTACT_PLANES * c.of[ITEM_AT] + c.at;
-  GLOBAL const int *mark = c.of + ITEM_MARKS;
+  c.of = ROW(world_pairs, c.world_pair, WORLD_PAIR_INTS);
+  c.plane = c.of[WORLD_PAIR_PLANE];
+  c.row = contacts + (size_t)CONTACT_PLANES * c.of[WORLD_PAIR_AT] + c.at;
+  GLOBAL const int *mark = c.of + WORLD_PAIR_MARKS;
   c.side = (c.at >= mark[1] && c.at < mark[2]) || (c.at >= mark[3] && c.at < mark[4]) ? R(-1.0)
                                                                                       : R(1.0);
   return c;
@@ -200,7 +200,7 @@ static hard_place hard_place_at(GLOBAL const real *contacts, GLOBAL const int *i
 
 static hard_place hard_place_of(const hard *h, int k)
 {
-  return hard_place_at(h->s.contacts, h->s.items, h->chosen, k);
+  return hard_place_at(h->s.contacts, h->s.world_pairs, h->chosen, k);
 }
 
 // Writes an orthonormal frame of a contact. Its forces are those on the owner of the contact's
@@ -230,9 +230,9 @@ static hard_contact hard_contact_of(const hard *h, int k)
 {
   hard_contact c;
   const hard_place at = hard_place_of(h, k);
-  c.group = bare_group(&h->s, at.item);
+  c.group = bare_group(&h->s, at.world_pair);
   c.ints = c.group.ints;
-  c.reals = h->s.reals + h->s.n->at_group_reals + GROUP_REALS * at.of[ITEM_GROUP];
+  c.reals = h->s.reals + h->s.n->at_group_reals + GROUP_REALS * at.of[WORLD_PAIR_GROUP];
   c.side = at.side;
   c.distance = at.row[CONTACT_DISTANCE * at.plane];
   real x[3];
@@ -460,8 +460,8 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
                                GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                                GLOBAL const real *w, GLOBAL const real *parameters, int shared,
                                GLOBAL const real *scratch, GLOBAL const real *singular,
-                               GLOBAL const real *contacts, GLOBAL const int *items,
-                               GLOBAL const int *list, GLOBAL const int *entries,
+                               GLOBAL const real *contacts, GLOBAL const int *world_pairs,
+                               GLOBAL const int *list, GLOBAL const int *active_pairs,
                                GLOBAL const int *slots, GLOBAL real *work, GLOBAL real *numbers,
                                GLOBAL int *chosen, GLOBAL int *candidates, GLOBAL real *nearest,
                                GLOBAL int *parents, GLOBAL real *A, GLOBAL real *b, GLOBAL real *mu,
@@ -471,8 +471,8 @@ KERNEL void world_hard_problem(GLOBAL const world_sizes *n, GLOBAL const int *in
   if (world >= worlds) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list,
-                             entries, work, world);
+  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, world_pairs,
+                             list, active_pairs, work, world);
   hard h = hard_of(&s, numbers, chosen, parents);
   if (singular[world] != R(0.0) && !(status[world] & WORLD_STOPPED)) {
     status[world] |= WORLD_SINGULAR;
@@ -533,8 +533,8 @@ static int hard_misses_any(const hard *h, const hard_choice *c, GLOBAL const rea
 KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                   GLOBAL const real *reals, GLOBAL const real *v,
                                   GLOBAL const real *scratch, GLOBAL const real *contacts,
-                                  GLOBAL const int *items, GLOBAL const int *list,
-                                  GLOBAL const int *entries, GLOBAL real *work,
+                                  GLOBAL const int *world_pairs, GLOBAL const int *list,
+                                  GLOBAL const int *active_pairs, GLOBAL real *work,
                                   GLOBAL real *numbers, GLOBAL int *chosen, GLOBAL int *parents,
                                   GLOBAL const int *slots, GLOBAL int *candidates,
                                   GLOBAL real *nearest, GLOBAL const real *f, GLOBAL const int *how,
@@ -545,8 +545,8 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
   if (world >= worlds) {
     return;
   }
-  const newton s =
-    newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, world_pairs, list,
+                             active_pairs, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const int stopped = (status[world] & WORLD_STOPPED) != 0;
   GLOBAL const real *own = ROW(f, world, h.most);
@@ -576,7 +576,7 @@ KERNEL void world_hard_accelerate(GLOBAL const world_sizes *n, GLOBAL const int 
 // three numbers per slot. They are the forces on owners along their frames, or, if in_world is set,
 // those on body 1 along the world's axes. Slots without a contact keep their zeros.
 KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const real *reals,
-                              GLOBAL const real *contacts, GLOBAL const int *items,
+                              GLOBAL const real *contacts, GLOBAL const int *world_pairs,
                               GLOBAL const int *slots, GLOBAL const int *chosen,
                               GLOBAL const real *numbers, GLOBAL const real *f,
                               GLOBAL const int *status, int width, int in_world, GLOBAL real *out,
@@ -588,8 +588,8 @@ KERNEL void world_hard_forces(GLOBAL const world_sizes *n, GLOBAL const real *re
   }
   GLOBAL const int *own = ROW(chosen, world, HARD_INTS(n->hard, n->rows));
   for (int k = 0; k < own[HARD_COUNT]; ++k) {
-    const hard_place c = hard_place_at(contacts, items, own, k);
-    GLOBAL real *to = ROW(out, world, width) + 3 * slots[c.of[ITEM_AT] + c.at];
+    const hard_place c = hard_place_at(contacts, world_pairs, own, k);
+    GLOBAL real *to = ROW(out, world, width) + 3 * slots[c.of[WORLD_PAIR_AT] + c.at];
     real along[3];
     hard_contact_along(n, numbers, f, world, k, along);
     for (int i = 0; i < 3; ++i) {

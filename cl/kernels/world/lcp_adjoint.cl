@@ -146,11 +146,11 @@ static void hard_scatter(const hard *h, const hard_adjoint *back, int k, int l,
   to[BAR_D * at.plane] = back->x[row] * h->slope[row];
 }
 
-// Finds the cotangents of all chosen contacts of an item in `bars`, which must contain zeros, and
-// writes those of its group to `to` (GROUP_ADJOINT). f, classes and y are those of its world.
-static void hard_pull_item(const hard *h, const hard_adjoint *back, int item, GLOBAL const real *f,
-                           GLOBAL const int *classes, GLOBAL const real *y, const hard_twists *t,
-                           GLOBAL real *bars, GLOBAL real *to)
+// Finds the cotangents of all chosen contacts of a world pair in `bars`, which must contain zeros,
+// and writes those of its group to `to` (GROUP_ADJOINT). f, classes and y are those of its world.
+static void hard_pull_pair(const hard *h, const hard_adjoint *back, int world_pair,
+                           GLOBAL const real *f, GLOBAL const int *classes, GLOBAL const real *y,
+                           const hard_twists *t, GLOBAL real *bars, GLOBAL real *to)
 {
   const int chosen = h->chosen[HARD_COUNT];
   real in[HARD_ADJOINTS][LANES], friction = R(0.0);
@@ -165,7 +165,7 @@ static void hard_pull_item(const hard *h, const hard_adjoint *back, int item, GL
       lane_store(lane_lit(i == HARD_NORMAL + 2 ? R(1.0) : R(0.0)), in[i]);
     }
     for (; k < chosen && some < LANES; ++k) {
-      if (h->chosen[HARD_CHOSEN + 2 * k] == item) {
+      if (h->chosen[HARD_CHOSEN + 2 * k] == world_pair) {
         hard_gather(h, back, k, f, classes, y, some, in, &friction);
         places[some++] = k;
       }
@@ -184,29 +184,29 @@ static void hard_pull_item(const hard *h, const hard_adjoint *back, int item, GL
 }
 
 // After world_hard_multipliers, one work-item finds the cotangents of the contacts of one of
-// `count` items, starting at `first`, in `bars`, and those of their group in group_adjoint (items,
-// GROUP_ADJOINT), whose rows are offset by `at`.
+// `count` world pairs, starting at `first`, in `bars`, and those of their group in group_adjoint
+// (world pairs, GROUP_ADJOINT), whose rows are offset by `at`.
 ADJOINT_KERNEL void world_hard_contacts_adjoint(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *v, GLOBAL const real *acceleration, GLOBAL const real *scratch,
-  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-  GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
+  GLOBAL const real *contacts, GLOBAL const int *world_pairs, GLOBAL const int *list,
+  GLOBAL const int *active_pairs, GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
   GLOBAL int *parents, GLOBAL const real *f, GLOBAL const int *classes, GLOBAL int *places,
   GLOBAL real *back, GLOBAL const int *good, GLOBAL const real *y, int first, GLOBAL real *bars,
   GLOBAL real *group_adjoint, int at, int count)
 {
-  const int item = first + (int)get_global_id(0), nv = n->nv;
-  if (item >= first + count) {
+  const int world_pair = first + (int)get_global_id(0), nv = n->nv;
+  if (world_pair >= first + count) {
     return;
   }
-  const int world = ROW(items, item, ITEM_INTS)[ITEM_WORLD];
-  const newton s =
-    newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
+  const int world = ROW(world_pairs, world_pair, WORLD_PAIR_INTS)[WORLD_PAIR_WORLD];
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, world_pairs, list,
+                             active_pairs, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const hard_adjoint k = hard_back_of(&h, back, places);
-  const newton_group g = bare_group(&s, item);
-  GLOBAL real *to = ROW(group_adjoint, at + item, GROUP_ADJOINT),
-              *rows = ROW(bars, g.item[ITEM_AT], BAR_PLANES);
+  const newton_group g = bare_group(&s, world_pair);
+  GLOBAL real *to = ROW(group_adjoint, at + world_pair, GROUP_ADJOINT),
+              *rows = ROW(bars, g.world_pair[WORLD_PAIR_AT], BAR_PLANES);
   hard_twists t;
   for (int i = 0; i < BAR_PLANES; ++i) {
     for (int j = 0; j < g.count; ++j) {
@@ -219,7 +219,7 @@ ADJOINT_KERNEL void world_hard_contacts_adjoint(
   group_twist(&s, &g, k.by_loaded, t.of[3]);
   group_twist(&s, &g, k.by_freed, t.of[4]);
   if (good[world]) {
-    hard_pull_item(&h, &k, item, ROW(f, world, h.most), ROW(classes, world, h.most),
+    hard_pull_pair(&h, &k, world_pair, ROW(f, world, h.most), ROW(classes, world, h.most),
                    ROW(y, world, nv), &t, rows, to);
     return;
   }
@@ -273,8 +273,8 @@ static void hard_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL co
   for (int side = 0; side < 2; ++side) {
     const int link = c->ints[side ? GROUP_B : GROUP_A];
     if (link >= 0) {
-      entry_wrench_adjoint(o, k, n, link, side ? n_neg(sign) : sign, centre, moment, push,
-                           back_one_get3(k, link_adjoint(n, link) + twist), place);
+      pair_wrench_adjoint(o, k, n, link, side ? n_neg(sign) : sign, centre, moment, push,
+                          back_one_get3(k, link_adjoint(n, link) + twist), place);
     }
   }
 }
@@ -282,8 +282,8 @@ static void hard_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL co
 // One work-item adds the contributions of the rows of one world's contacts.
 ADJOINT_KERNEL void world_hard_shares_contacts(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-  GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *items,
-  GLOBAL const int *list, GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *numbers,
+  GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *world_pairs,
+  GLOBAL const int *list, GLOBAL const int *active_pairs, GLOBAL real *work, GLOBAL real *numbers,
   GLOBAL int *chosen, GLOBAL int *parents, GLOBAL int *places, GLOBAL real *back,
   GLOBAL const int *good, GLOBAL real *memory, int worlds)
 {
@@ -291,8 +291,8 @@ ADJOINT_KERNEL void world_hard_shares_contacts(
   if (world >= worlds || !good[world]) {
     return;
   }
-  const newton s =
-    newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, world_pairs, list,
+                             active_pairs, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const hard_adjoint a = hard_back_of(&h, back, places);
   const back_one k = back_one_at(memory, n, world);

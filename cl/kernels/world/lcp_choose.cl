@@ -7,14 +7,14 @@
 #define HARD_SHORT R(0.1)  // contacts with a shorter normal are dropped
 
 // A work-item's input: the contacts of its world, their slots, and a list of candidates,
-// HARD_CANDIDATE ints each. `items` are those of all worlds.
+// HARD_CANDIDATE ints each. `world_pairs` are those of all worlds.
 typedef struct hard_choice {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
   GLOBAL const real *reals;
   world_one tree;
   GLOBAL const real *contacts;
-  GLOBAL const int *items, *slots;
+  GLOBAL const int *world_pairs, *slots;
   GLOBAL int *list;
   GLOBAL real *nearest; // distance of each candidate to the nearest taken one of its pair
 } hard_choice;
@@ -24,24 +24,26 @@ static GLOBAL int *hard_candidate(const hard_choice *h, int i)
   return h->list + HARD_CANDIDATE * i;
 }
 
-// Returns a number of a candidate's contact. `of` begins with its item and its place in the item.
+// Returns a number of a candidate's contact. `of` begins with its world pair and its place in the
+// world pair.
 static real hard_plane(const hard_choice *h, GLOBAL const int *of, int plane)
 {
-  GLOBAL const int *item = ROW(h->items, of[0], ITEM_INTS);
-  return h
-    ->contacts[(size_t)CONTACT_PLANES * item[ITEM_AT] + (size_t)plane * item[ITEM_PLANE] + of[1]];
+  GLOBAL const int *world_pair = ROW(h->world_pairs, of[0], WORLD_PAIR_INTS);
+  return h->contacts[(size_t)CONTACT_PLANES * world_pair[WORLD_PAIR_AT] +
+                     (size_t)plane * world_pair[WORLD_PAIR_PLANE] + of[1]];
 }
 
 // These functions return the ints and the reals of a candidate's group.
 static GLOBAL const int *hard_group(const hard_choice *h, GLOBAL const int *of)
 {
-  return h->ints + h->n->at_groups + GROUP_INTS * ROW(h->items, of[0], ITEM_INTS)[ITEM_GROUP];
+  return h->ints + h->n->at_groups +
+         GROUP_INTS * ROW(h->world_pairs, of[0], WORLD_PAIR_INTS)[WORLD_PAIR_GROUP];
 }
 
 static GLOBAL const real *hard_group_reals(const hard_choice *h, GLOBAL const int *of)
 {
   return h->reals + h->n->at_group_reals +
-         GROUP_REALS * ROW(h->items, of[0], ITEM_INTS)[ITEM_GROUP];
+         GROUP_REALS * ROW(h->world_pairs, of[0], WORLD_PAIR_INTS)[WORLD_PAIR_GROUP];
 }
 
 static vec3_r hard_vector(const hard_choice *h, GLOBAL const int *of, int plane)
@@ -57,7 +59,7 @@ static int hard_pair(const hard_choice *h, GLOBAL const int *of)
 
 static int hard_slot(const hard_choice *h, GLOBAL const int *of)
 {
-  return h->slots[ROW(h->items, of[0], ITEM_INTS)[ITEM_AT] + of[1]];
+  return h->slots[ROW(h->world_pairs, of[0], WORLD_PAIR_INTS)[WORLD_PAIR_AT] + of[1]];
 }
 
 // Returns the distance between the points of two candidates, each given relative to its group's
@@ -141,11 +143,11 @@ static int hard_counts(const hard_choice *h, GLOBAL const int *of, GLOBAL const 
 static int hard_candidates(const newton *s, const hard_choice *h)
 {
   int count = 0;
-  for (int entry = 0; entry < s->entry_count; ++entry) {
-    const int item = entry_item(s, entry);
-    for (int i = 0; i < ROW(h->items, item, ITEM_INTS)[ITEM_END]; ++i) {
+  for (int active = 0; active < s->active_count; ++active) {
+    const int world_pair = world_pair_of(s, active);
+    for (int i = 0; i < ROW(h->world_pairs, world_pair, WORLD_PAIR_INTS)[WORLD_PAIR_END]; ++i) {
       GLOBAL int *own = hard_candidate(h, count);
-      own[0] = item;
+      own[0] = world_pair;
       own[1] = i;
       own[2] = own[3] = 0;
       count += hard_counts(h, own, hard_group_reals(h, own));

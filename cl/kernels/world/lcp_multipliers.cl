@@ -290,8 +290,8 @@ static void hard_elastic(const hard *h, const hard_adjoint *k, GLOBAL const int 
 ADJOINT_KERNEL void world_hard_factor(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *v, GLOBAL const real *u, GLOBAL const real *scratch,
-  GLOBAL const real *contacts, GLOBAL const int *items, GLOBAL const int *list,
-  GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
+  GLOBAL const real *contacts, GLOBAL const int *world_pairs, GLOBAL const int *list,
+  GLOBAL const int *active_pairs, GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
   GLOBAL int *parents, GLOBAL const real *A, GLOBAL const real *b, GLOBAL const real *mu,
   GLOBAL const real *box, GLOBAL const real *f, GLOBAL int *classes, GLOBAL const int *how,
   int with_elastic, GLOBAL int *places, GLOBAL real *back, GLOBAL const int *status,
@@ -301,8 +301,8 @@ ADJOINT_KERNEL void world_hard_factor(
   if (world >= worlds) {
     return;
   }
-  const newton s =
-    newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, world_pairs, list,
+                             active_pairs, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const hard_adjoint k = hard_back_of(&h, back, places);
   GLOBAL const real *own = ROW(f, world, h.most);
@@ -445,8 +445,8 @@ static void hard_shares(const hard *h, const hard_adjoint *k, GLOBAL const int *
 // moved).
 ADJOINT_KERNEL void world_hard_multipliers(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
-  GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *items,
-  GLOBAL const int *list, GLOBAL const int *entries, GLOBAL real *work, GLOBAL real *numbers,
+  GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *world_pairs,
+  GLOBAL const int *list, GLOBAL const int *active_pairs, GLOBAL real *work, GLOBAL real *numbers,
   GLOBAL int *chosen, GLOBAL int *parents, GLOBAL const real *mu, GLOBAL const real *f,
   GLOBAL const int *classes, GLOBAL const int *how, GLOBAL int *places, GLOBAL real *back,
   GLOBAL const int *good, GLOBAL const real *b, GLOBAL const real *extra, int with_extra,
@@ -456,8 +456,8 @@ ADJOINT_KERNEL void world_hard_multipliers(
   if (world >= worlds) {
     return;
   }
-  const newton s =
-    newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, world_pairs, list,
+                             active_pairs, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   const hard_adjoint k = hard_back_of(&h, back, places);
   GLOBAL real *own = ROW(row_adjoint, world, ROW_ADJOINT * nv), *to = ROW(y, world, nv);
@@ -541,8 +541,8 @@ ADJOINT_KERNEL void world_hard_keep(GLOBAL const world_sizes *n, int again, GLOB
 // inv(M) b below 0 separate, as does all friction (section 9).
 ADJOINT_KERNEL void world_hard_open(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                     GLOBAL const real *reals, GLOBAL const real *scratch,
-                                    GLOBAL const real *contacts, GLOBAL const int *items,
-                                    GLOBAL const int *list, GLOBAL const int *entries,
+                                    GLOBAL const real *contacts, GLOBAL const int *world_pairs,
+                                    GLOBAL const int *list, GLOBAL const int *active_pairs,
                                     GLOBAL real *work, GLOBAL real *numbers, GLOBAL int *chosen,
                                     GLOBAL int *parents, GLOBAL const real *b,
                                     GLOBAL const int *classes, GLOBAL int *other, int worlds)
@@ -551,8 +551,8 @@ ADJOINT_KERNEL void world_hard_open(GLOBAL const world_sizes *n, GLOBAL const in
   if (world >= worlds) {
     return;
   }
-  const newton s =
-    newton_of(n, ints, reals, reals, 1, scratch, contacts, items, list, entries, work, world);
+  const newton s = newton_of(n, ints, reals, reals, 1, scratch, contacts, world_pairs, list,
+                             active_pairs, work, world);
   const hard h = hard_of(&s, numbers, chosen, parents);
   for (int i = 0; i < h.m; ++i) {
     const int holds = h.parents[1 + i] == LCP_NO_PARENT &&

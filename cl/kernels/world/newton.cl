@@ -28,12 +28,12 @@ static void start_axes(const newton *s)
 static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                         GLOBAL const real *scratch, GLOBAL const real *contacts,
-                        GLOBAL const int *items, GLOBAL const int *list, GLOBAL const int *entries,
-                        GLOBAL real *work, int world)
+                        GLOBAL const int *world_pairs, GLOBAL const int *list,
+                        GLOBAL const int *active_pairs, GLOBAL real *work, int world)
 {
   newton s;
   GLOBAL real *own = ROW(work, world, n->work);
-  GLOBAL const int *mine = ROW(entries, world, ENTRIES_INTS);
+  GLOBAL const int *mine = ROW(active_pairs, world, ACTIVE_PAIRS_INTS);
   s.n = n;
   s.ints = ints;
   s.reals = reals;
@@ -42,9 +42,9 @@ static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   s.world = world;
   s.tree = one_at(scratch, n, world);
   s.contacts = contacts;
-  s.items = items;
-  s.entries = list + mine[ENTRIES_AT];
-  s.entry_count = mine[ENTRIES_COUNT];
+  s.world_pairs = world_pairs;
+  s.active_pairs = list + mine[ACTIVE_PAIRS_AT];
+  s.active_count = mine[ACTIVE_PAIRS_COUNT];
   s.trees = n->trees;
   s.dofs = n->nv;
   s.rows = n->rows;
@@ -67,15 +67,17 @@ static newton newton_of(GLOBAL const world_sizes *n, GLOBAL const int *ints,
 // Empties all loops.
 static void newton_empty(newton *s)
 {
-  s->entry_count = s->trees = s->dofs = s->rows = 0;
+  s->active_count = s->trees = s->dofs = s->rows = 0;
 }
 
-// Lets the items of a work-group solve the world together. `sums` has rows (entries of all worlds,
-// ENTRY_REALS) for the sums of entries.
-static void newton_together(newton *s, const team *t, GLOBAL real *sums, GLOBAL const int *entries)
+// Lets the work-items of a work-group solve the world together. `sums` has rows (active pairs of
+// all worlds, ACTIVE_REALS) for the sums of active pairs.
+static void newton_together(newton *s, const team *t, GLOBAL real *sums,
+                            GLOBAL const int *active_pairs)
 {
   s->team = *t;
-  s->sums = ROW(sums, ROW(entries, s->world, ENTRIES_INTS)[ENTRIES_AT], ENTRY_REALS);
+  s->sums =
+    ROW(sums, ROW(active_pairs, s->world, ACTIVE_PAIRS_INTS)[ACTIVE_PAIRS_AT], ACTIVE_REALS);
 }
 
 // Sets the ints of a world's graph and the memory of its panels from the output of world_order in
@@ -87,7 +89,7 @@ static void newton_order(newton *s, GLOBAL int *order, GLOBAL const int *order_s
   if (s->n->pooled) {
     s->panels.numbers =
       pool + (size_t)PANEL_UNIT * (size_t)(s->panels.ints[ORDER_FIRST(s->n->trees)] +
-                                           order_sums[s->world / ITEM_BLOCK]);
+                                           order_sums[s->world / COUNT_BLOCK]);
   }
 }
 
@@ -168,7 +170,7 @@ static void newton_start(const newton *s, GLOBAL const real *start)
     newton_vector(s, VECTOR_ACC)[i] = is_at_work ? start[i] : free;
   }
   start_mass(s);
-  start_entries(s);
+  start_active_pairs(s);
 #if WG == 1
   start_passes(s);
 #endif
@@ -250,31 +252,31 @@ static int newton_move(const newton *s)
 // `start` (worlds, nv) or at a0 if that costs less. Each island of trees is solved separately;
 // docs/dev/cone-formulas.md, section 9. If with_constraint_force is set, constraint_force (worlds,
 // nv) gets J' lambda. It also writes iterations (worlds), the maximum over islands, and adds to
-// status (worlds). `contacts` and `items` are those of world_contacts, `list` and `entries` those
-// of world_entries, `order` and `order_sums` those of world_order. `pool` holds panels; `work`
-// (worlds, work) and sums (entries, ENTRY_REALS) are scratch memory.
+// status (worlds). `contacts` and `world_pairs` are those of world_contacts, `list` and
+// `active_pairs` those of world_active_pairs, `order` and `order_sums` those of world_order. `pool`
+// holds panels; `work` (worlds, work) and sums (active pairs, ACTIVE_REALS) are scratch memory.
 KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                         GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
                         GLOBAL const real *start, GLOBAL const real *parameters, int shared,
                         GLOBAL const real *scratch, GLOBAL const real *singular,
-                        GLOBAL const real *contacts, GLOBAL const int *items,
-                        GLOBAL const int *list, GLOBAL const int *entries, GLOBAL int *order,
+                        GLOBAL const real *contacts, GLOBAL const int *world_pairs,
+                        GLOBAL const int *list, GLOBAL const int *active_pairs, GLOBAL int *order,
                         GLOBAL const int *order_sums, GLOBAL real *pool, GLOBAL real *work,
                         GLOBAL real *sums, GLOBAL real *acceleration, int with_constraint_force,
                         GLOBAL real *constraint_force, GLOBAL int *iterations, GLOBAL int *status,
                         int worlds)
 {
   LOCAL_ARRAY(real, part, TEAM_PARTS);
-  LOCAL_ARRAY(int, said, WG);
+  LOCAL_ARRAY(int, exchange, WG);
   const int world = (int)get_group_id(0), nv = n->nv, before = status[world];
-  const team t = team_of_group(part, said);
+  const team t = team_of_group(part, exchange);
   // Tested here, because each stage of RK4 recomputes `singular`.
   const int is_singular = singular[world] != R(0.0) && !(before & WORLD_STOPPED);
   const int stopped = is_singular || (before & WORLD_STOPPED),
             idle = stopped || (!n->groups && !n->rows);
-  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list, entries,
-                       work, world);
-  newton_together(&s, &t, sums, entries);
+  newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, world_pairs, list,
+                       active_pairs, work, world);
+  newton_together(&s, &t, sums, active_pairs);
   newton_order(&s, order, order_sums, pool);
   GLOBAL real *acc = newton_vector(&s, VECTOR_ACC);
   int found = 0, iteration = 0, left = 0;
@@ -320,8 +322,8 @@ KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
 KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                          GLOBAL const real *scratch, GLOBAL const real *contacts,
-                         GLOBAL const int *items, GLOBAL const int *list, GLOBAL const int *entries,
-                         GLOBAL const int *slots, GLOBAL real *work,
+                         GLOBAL const int *world_pairs, GLOBAL const int *list,
+                         GLOBAL const int *active_pairs, GLOBAL const int *slots, GLOBAL real *work,
                          GLOBAL const real *acceleration, GLOBAL const int *status, int width,
                          int in_world, GLOBAL real *out, int worlds)
 {
@@ -329,11 +331,11 @@ KERNEL void world_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
     return;
   }
-  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list,
-                             entries, work, world);
-  for (int i = 0; i < s.entry_count; ++i) {
-    const newton_group g = newton_group_of(&s, entry_item(&s, i));
-    GLOBAL const int *own = slots + g.item[ITEM_AT];
+  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, world_pairs,
+                             list, active_pairs, work, world);
+  for (int i = 0; i < s.active_count; ++i) {
+    const newton_group g = newton_group_of(&s, world_pair_of(&s, i));
+    GLOBAL const int *own = slots + g.world_pair[WORLD_PAIR_AT];
     real t[6];
     group_twist(&s, &g, ROW(acceleration, world, n->nv), t);
     for (int first = 0; first < g.count; first += LANES) {

@@ -3,15 +3,15 @@
 #if WITH_FORWARD // only a kernel may declare local memory
 // One work-group finds the islands of trees of one world that contacts connect, the order in which
 // Newton's method eliminates the trees, and the layout of their panels: order (worlds, ORDER_INTS).
-// `items`, `list` and `entries` are those of world_entries. For panels in a pool, the result also
-// has the world's number of units of PANEL_UNIT numbers.
+// `world_pairs`, `list` and `active_pairs` are those of world_active_pairs. For panels in a pool,
+// the result also has the world's number of units of PANEL_UNIT numbers.
 KERNEL void world_order(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                        GLOBAL const int *items, GLOBAL const int *list, GLOBAL const int *entries,
-                        GLOBAL int *order, int worlds)
+                        GLOBAL const int *world_pairs, GLOBAL const int *list,
+                        GLOBAL const int *active_pairs, GLOBAL int *order, int worlds)
 {
-  LOCAL_ARRAY(int, said, WG);
+  LOCAL_ARRAY(int, exchange, WG);
   const int world = (int)get_group_id(0);
-  const team t = team_of_group((LOCAL real *)0, said);
+  const team t = team_of_group((LOCAL real *)0, exchange);
   panels p;
   (void)worlds;
   p.n = n;
@@ -26,9 +26,10 @@ KERNEL void world_order(GLOBAL const world_sizes *n, GLOBAL const int *ints,
     order_array(&p, ORDER_ISLAND)[tree] = tree;
   }
   MEET;
-  GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
-  for (int entry = 0; entry < own[ENTRIES_COUNT] && t.item == 0; ++entry) {
-    const int group = ROW(items, list[own[ENTRIES_AT] + entry], ITEM_INTS)[ITEM_GROUP];
+  GLOBAL const int *own = ROW(active_pairs, world, ACTIVE_PAIRS_INTS);
+  for (int active = 0; active < own[ACTIVE_PAIRS_COUNT] && t.item == 0; ++active) {
+    const int group =
+      ROW(world_pairs, list[own[ACTIVE_PAIRS_AT] + active], WORLD_PAIR_INTS)[WORLD_PAIR_GROUP];
     int trees[2];
     trees_of_group(n, ints, ints + n->at_groups + GROUP_INTS * group, trees);
     graph_add(&p, trees[0], trees[1]);
@@ -49,19 +50,19 @@ KERNEL void world_order(GLOBAL const world_sizes *n, GLOBAL const int *ints,
 #endif
 
 // One work-item replaces the counts from world_order by the sums of the counts before, for
-// ITEM_BLOCK worlds of `block`, and writes the sum of all to sums (blocks).
+// COUNT_BLOCK worlds of `block`, and writes the sum of all to sums (blocks).
 KERNEL void world_order_sums(GLOBAL const world_sizes *n, GLOBAL int *order, GLOBAL int *sums,
                              int worlds)
 {
-  const int block = (int)get_global_id(0), end = MIN_INT(ITEM_BLOCK * (block + 1), worlds);
+  const int block = (int)get_global_id(0), end = MIN_INT(COUNT_BLOCK * (block + 1), worlds);
   int sum = 0;
-  for (int world = ITEM_BLOCK * block; world < end; ++world) {
+  for (int world = COUNT_BLOCK * block; world < end; ++world) {
     GLOBAL int *first = ROW(order, world, ORDER_INTS(n->trees)) + ORDER_FIRST(n->trees);
     const int own = *first;
     *first = sum;
     sum += own;
   }
-  if (ITEM_BLOCK * block < worlds) {
+  if (COUNT_BLOCK * block < worlds) {
     sums[block] = sum;
   }
 }

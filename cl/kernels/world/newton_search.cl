@@ -31,9 +31,9 @@ static int start_lines(const newton *s)
   return team_any(&s->team, any);
 }
 
-// Writes slope and bend of the cost at the current points of the lines, for the item's islands that
-// search. With `is_first` that point is VECTOR_ACC, where the slope and the sums of entries are
-// known already.
+// Writes slope and bend of the cost at the current points of the lines, for the work-item's
+// islands that search. With `is_first` that point is VECTOR_ACC, where the slope and the sums of
+// active pairs are known already.
 static void line_slopes(const newton *s, int is_first)
 {
   GLOBAL const real *x = newton_vector(s, VECTOR_ACC), *along = newton_vector(s, VECTOR_STEP);
@@ -44,12 +44,12 @@ static void line_slopes(const newton *s, int is_first)
     slope[island] = is_first ? slope[island]
                              : island_numbers(s, ISLAND_TURNED)[island] + at[island] * bend[island];
   }
-  for (int entry = 0; entry < s->entry_count; ++entry) {
-    const int item = entry_at(s, entry, ISLAND_SEARCHES),
-              island = item < 0 ? -1 : item_island(s, item);
+  for (int active = 0; active < s->active_count; ++active) {
+    const int world_pair = world_pair_in(s, active, ISLAND_SEARCHES),
+              island = world_pair < 0 ? -1 : world_pair_island(s, world_pair);
     if (island_is_own(s, island)) {
-      slope[island] += is_first ? R(0.0) : entry_row(s, entry)[ENTRY_SUMS];
-      bend[island] += is_first ? entry_bend(s, entry) : entry_row(s, entry)[ENTRY_SUMS + 1];
+      slope[island] += is_first ? R(0.0) : active_row(s, active)[ACTIVE_SUMS];
+      bend[island] += is_first ? active_bend(s, active) : active_row(s, active)[ACTIVE_SUMS + 1];
     }
   }
   for (int i = 0; i < s->rows; ++i) {
@@ -91,7 +91,7 @@ static void newton_search(const newton *s)
   GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
   int left = s->trees;
   mass_times(s, ISLAND_SEARCHES, step, along);
-  entry_twists(s, ISLAND_SEARCHES, step, ENTRY_ALONG);
+  active_twists(s, ISLAND_SEARCHES, step, ACTIVE_ALONG);
   MEET;
   island_dots(s, ISLAND_SEARCHES, step, newton_vector(s, VECTOR_TURN),
               island_numbers(s, ISLAND_TURNED));
@@ -107,7 +107,7 @@ static void newton_search(const newton *s)
       }
     }
     left = team_any(&s->team, left);
-    entry_sums(s, ISLAND_SEARCHES, SUM_SLOPE);
+    active_sums(s, ISLAND_SEARCHES, SUM_SLOPE);
     line_slopes(s, 0);
   }
   for (int island = s->team.item; island < s->trees; island += s->team.items) {

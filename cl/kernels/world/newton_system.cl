@@ -2,25 +2,26 @@
 // panels, and the solution by their factor.
 
 // Writes the cost of each island in a state at accelerations x. Overwrites VECTOR_STEP, VECTOR_TURN
-// and the entries' twists.
+// and the active pairs' twists.
 static void newton_costs(const newton *s, int state, GLOBAL const real *x, GLOBAL real *out)
 {
   GLOBAL real *off = newton_vector(s, VECTOR_STEP), *turned = newton_vector(s, VECTOR_TURN);
   for (int i = s->team.item; i < s->dofs; i += s->team.items) {
     off[i] = x[i] - newton_vector(s, VECTOR_FREE)[i];
   }
-  entry_twists(s, state, x, ENTRY_TWIST);
+  active_twists(s, state, x, ACTIVE_TWIST);
   MEET;
   mass_times(s, state, off, turned);
-  entry_sums(s, state, SUM_COST);
+  active_sums(s, state, SUM_COST);
   island_dots(s, state, off, turned, out);
   for (int tree = s->team.item; tree < s->trees; tree += s->team.items) {
     out[tree] *= R(0.5);
   }
-  for (int entry = 0; entry < s->entry_count; ++entry) {
-    const int item = entry_at(s, entry, state), island = item < 0 ? -1 : item_island(s, item);
+  for (int active = 0; active < s->active_count; ++active) {
+    const int world_pair = world_pair_in(s, active, state),
+              island = world_pair < 0 ? -1 : world_pair_island(s, world_pair);
     if (island_is_own(s, island)) {
-      out[island] += entry_row(s, entry)[ENTRY_SUMS];
+      out[island] += active_row(s, active)[ACTIVE_SUMS];
     }
   }
   for (int i = 0; i < s->rows; ++i) {
@@ -40,7 +41,7 @@ static void start_panels(const newton *s, int state)
     const mass_tree t = mass_tree_of(s->n, s->ints, tree);
     const mass_block m = mass_block_of(s, &t);
     const int dofs = tree_is(s, tree, state) ? q.dofs : 0;
-    // Items share all columns, because one column has few rows.
+    // World pairs share all columns, because one column has few rows.
     for (int k = 0, i = LANES * s->team.item; k < dofs; i += LANES * s->team.items) {
       for (; i >= q.stride && k < dofs; i -= q.stride) {
         ++k;
@@ -68,22 +69,22 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int s
 #if WG == 1
   pass_twists(s, state, x);
   pass_start(s);
-  for (int entry = 0; entry < s->entry_count; ++entry) {
-    const int item = entry_at(s, entry, state);
-    if (item >= 0) {
-      entry_alone(s, entry, item, x, curved, constraint_force);
+  for (int active = 0; active < s->active_count; ++active) {
+    const int world_pair = world_pair_in(s, active, state);
+    if (world_pair >= 0) {
+      active_alone(s, active, world_pair, x, curved, constraint_force);
     }
   }
   pass_sums(s, state, curved, constraint_force);
 #else
-  entry_twists(s, state, x, ENTRY_TWIST);
+  active_twists(s, state, x, ACTIVE_TWIST);
   MEET;
-  entry_sums(s, state, curved ? SUM_CURVED : SUM_WRENCH);
-  for (int entry = 0; HAS_TURN(entry, s->entry_count); ++entry) {
-    const int item = entry < s->entry_count ? entry_at(s, entry, state) : -1;
-    if (item >= 0) {
-      const newton_group g = bare_group(s, item);
-      GLOBAL const real *sums = entry_row(s, entry) + ENTRY_SUMS;
+  active_sums(s, state, curved ? SUM_CURVED : SUM_WRENCH);
+  for (int active = 0; HAS_TURN(active, s->active_count); ++active) {
+    const int world_pair = active < s->active_count ? world_pair_in(s, active, state) : -1;
+    if (world_pair >= 0) {
+      const newton_group g = bare_group(s, world_pair);
+      GLOBAL const real *sums = active_row(s, active) + ACTIVE_SUMS;
       add_wrench(s, &g, sums, constraint_force);
       if (curved) {
         add_curvature(s, &g, sums + SUMS_WRENCH);

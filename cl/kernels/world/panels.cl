@@ -9,11 +9,12 @@
 // work-group, and each item takes every items-th turn of a loop, starting at its own number. An
 // item may read what another has written only after a barrier (MEET). All items must reach the same
 // barriers, so a loop with a barrier has equally many turns in each, and loop bounds are read from
-// memory that no item is writing. `part` (TEAM_PARTS) and `said` (WG) exchange data between items.
+// memory that no item is writing. `part` (TEAM_PARTS) and `exchange` (WG) exchange data between
+// items.
 typedef struct team {
   int item, items;
   LOCAL real *part;
-  LOCAL int *said;
+  LOCAL int *exchange;
 } team;
 
 // A loop with a barrier has at least one turn (HAS_TURN), which does nothing if there is no work:
@@ -33,17 +34,17 @@ static team team_of_one(void)
   t.item = 0;
   t.items = 1;
   t.part = (LOCAL real *)0;
-  t.said = (LOCAL int *)0;
+  t.exchange = (LOCAL int *)0;
   return t;
 }
 
-static team team_of_group(LOCAL real *part, LOCAL int *said)
+static team team_of_group(LOCAL real *part, LOCAL int *exchange)
 {
   team t;
   t.item = (int)get_local_id(0);
   t.items = WG;
   t.part = part;
-  t.said = said;
+  t.exchange = exchange;
   return t;
 }
 
@@ -59,10 +60,10 @@ static int team_any(const team *t, int own)
 {
 #if WG > 1
   int any = 0;
-  t->said[t->item] = own;
+  t->exchange[t->item] = own;
   MEET;
   for (int i = 0; i < WG; ++i) {
-    any |= t->said[i];
+    any |= t->exchange[i];
   }
   BARRIER;
   return any;
@@ -207,10 +208,10 @@ static int least_tree(const panels *p, const team *t)
     }
   }
 #if WG > 1
-  t->said[t->item] = least;
+  t->exchange[t->item] = least;
   BARRIER;
   for (int i = 0; i < MIN_INT(WG, p->n->trees); ++i) {
-    const int tree = t->said[i];
+    const int tree = t->exchange[i];
     if (tree >= 0 && (least < 0 || degree[tree] < degree[least] ||
                       (degree[tree] == degree[least] && tree < least))) {
       least = tree;

@@ -1,6 +1,6 @@
-// The forces of a world's contacts: for each item a wrench on body 1 and the sum of normal forces,
-// and from these the totals of each link and each pair. Each contact law has its own kernel for
-// items.
+// The forces of a world's contacts: for each world pair a wrench on body 1 and the sum of normal
+// forces, and from these the totals of each link and each pair. Each contact law has its own kernel
+// for world pairs.
 
 // Sums over contacts, LANES at a time.
 typedef struct push_sums {
@@ -31,23 +31,23 @@ static void push_put(const push_sums *s, GLOBAL real *to)
   to[PUSH_NORMAL] = lane_sum(s->normal);
 }
 
-// One work-item adds up the contact forces of one of `count` items, pushes (items, PUSH_REALS), at
-// the accelerations of world_solve.
-KERNEL void world_item_pushes(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+// One work-item adds up the contact forces of one of `count` world pairs, pushes (world pairs,
+// PUSH_REALS), at the accelerations of world_solve.
+KERNEL void world_pair_pushes(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                               GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                               GLOBAL const real *scratch, GLOBAL const real *contacts,
-                              GLOBAL const int *items, GLOBAL const int *list,
-                              GLOBAL const int *entries, GLOBAL real *work,
+                              GLOBAL const int *world_pairs, GLOBAL const int *list,
+                              GLOBAL const int *active_pairs, GLOBAL real *work,
                               GLOBAL const real *acceleration, GLOBAL real *pushes, int count)
 {
-  const int item = (int)get_global_id(0);
-  if (item >= count) {
+  const int world_pair = (int)get_global_id(0);
+  if (world_pair >= count) {
     return;
   }
-  const int world = ROW(items, item, ITEM_INTS)[ITEM_WORLD];
-  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, items, list,
-                             entries, work, world);
-  const newton_group g = newton_group_of(&s, item);
+  const int world = ROW(world_pairs, world_pair, WORLD_PAIR_INTS)[WORLD_PAIR_WORLD];
+  const newton s = newton_of(n, ints, reals, parameters, shared, scratch, contacts, world_pairs,
+                             list, active_pairs, work, world);
+  const newton_group g = newton_group_of(&s, world_pair);
   push_sums sums = push_none();
   real t[6];
   group_twist(&s, &g, ROW(acceleration, world, n->nv), t);
@@ -59,7 +59,7 @@ KERNEL void world_item_pushes(GLOBAL const world_sizes *n, GLOBAL const int *int
     f = mad3_r(at.c.f[1], -at.c.d * at.e.g[1], mad3_r(at.c.f[2], -at.c.d * at.e.g[2], f));
     push_add(&sums, at.c.p, f, pressed * lane_sqrt(dot3_r(at.c.f[0], at.c.f[0])));
   }
-  push_put(&sums, ROW(pushes, item, PUSH_REALS));
+  push_put(&sums, ROW(pushes, world_pair, PUSH_REALS));
 }
 
 // Adds three numbers, which are equal on all lanes, to a row.
@@ -72,8 +72,8 @@ static void add_part(GLOBAL real *to, vec3_r x)
 
 // One work-item adds up the forces of the hard contacts of one world.
 KERNEL void world_hard_pushes(GLOBAL const world_sizes *n, GLOBAL const real *reals,
-                              GLOBAL const real *contacts, GLOBAL const int *items,
-                              GLOBAL const int *list, GLOBAL const int *entries,
+                              GLOBAL const real *contacts, GLOBAL const int *world_pairs,
+                              GLOBAL const int *list, GLOBAL const int *active_pairs,
                               GLOBAL const int *chosen, GLOBAL const real *numbers,
                               GLOBAL const real *f, GLOBAL const int *status, GLOBAL real *pushes,
                               int worlds)
@@ -82,17 +82,17 @@ KERNEL void world_hard_pushes(GLOBAL const world_sizes *n, GLOBAL const real *re
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
     return;
   }
-  GLOBAL const int *mine = ROW(entries, world, ENTRIES_INTS);
+  GLOBAL const int *mine = ROW(active_pairs, world, ACTIVE_PAIRS_INTS);
   GLOBAL const int *own = ROW(chosen, world, HARD_INTS(n->hard, n->rows));
-  for (int i = 0; i < mine[ENTRIES_COUNT]; ++i) {
+  for (int i = 0; i < mine[ACTIVE_PAIRS_COUNT]; ++i) {
     const push_sums none = push_none();
-    push_put(&none, ROW(pushes, list[mine[ENTRIES_AT] + i], PUSH_REALS));
+    push_put(&none, ROW(pushes, list[mine[ACTIVE_PAIRS_AT] + i], PUSH_REALS));
   }
   for (int k = 0; k < own[HARD_COUNT]; ++k) {
-    const hard_place c = hard_place_at(contacts, items, own, k);
+    const hard_place c = hard_place_at(contacts, world_pairs, own, k);
     real along[3];
     hard_contact_along(n, numbers, f, world, k, along);
-    GLOBAL real *to = ROW(pushes, c.item, PUSH_REALS);
+    GLOBAL real *to = ROW(pushes, c.world_pair, PUSH_REALS);
     vec3_r frame[3], force = make_r(lane_lit(R(0.0)), lane_lit(R(0.0)), lane_lit(R(0.0)));
     hard_frame(&c, frame);
     for (int i = 0; i < 3; ++i) {
@@ -107,21 +107,21 @@ KERNEL void world_hard_pushes(GLOBAL const world_sizes *n, GLOBAL const real *re
   }
 }
 
-// One work-item adds up the contact forces of one of `count` items with springs as contacts.
+// One work-item adds up the contact forces of one of `count` world pairs with springs as contacts.
 KERNEL void world_spring_pushes(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                 GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                                 GLOBAL const real *given, int with_given,
                                 GLOBAL const real *scratch, GLOBAL const real *contacts,
-                                GLOBAL const int *items, GLOBAL real *pushes, int count)
+                                GLOBAL const int *world_pairs, GLOBAL real *pushes, int count)
 {
   const int i = (int)get_global_id(0);
   if (i >= count) {
     return;
   }
-  GLOBAL const int *item = ROW(items, i, ITEM_INTS);
-  const world_one o = one_at(scratch, n, item[ITEM_WORLD]);
-  const spring_item s =
-    spring_item_of(n, ints, reals, parameters, shared, given, with_given, &o, contacts, item);
+  GLOBAL const int *world_pair = ROW(world_pairs, i, WORLD_PAIR_INTS);
+  const world_one o = one_at(scratch, n, world_pair[WORLD_PAIR_WORLD]);
+  const contact_spring s = contact_spring_of(n, ints, reals, parameters, shared, given, with_given,
+                                             &o, contacts, world_pair);
   const spring_least m = spring_least_of(&s);
   push_sums sums = push_none();
   for (int first = 0; first < s.count; first += LANES) {
@@ -154,23 +154,24 @@ static void push_link(const world_one *o, GLOBAL const world_sizes *n, GLOBAL co
   add_part(to + 3, add3_r(scale3_r(real3(by), lane_lit(sign)), cross3_r(arm, force)));
 }
 
-// One work-item adds up, in one world, the contact forces of its entries on links and pairs:
+// One work-item adds up, in one world, the contact forces of its active pairs on links and pairs:
 // link_forces (worlds, links, 6), pair_forces (worlds, pairs, 3) and pair_normals (worlds, pairs),
 // as far as requested. A stopped world gets zeros.
 KERNEL void world_pushes(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                          GLOBAL const real *reals, GLOBAL const real *scratch,
-                         GLOBAL const int *items, GLOBAL const int *list, GLOBAL const int *entries,
-                         GLOBAL const real *pushes, GLOBAL const int *status, int with_links,
-                         GLOBAL real *link_forces, int with_pairs, GLOBAL real *pair_forces,
-                         int with_normals, GLOBAL real *pair_normals, int worlds)
+                         GLOBAL const int *world_pairs, GLOBAL const int *list,
+                         GLOBAL const int *active_pairs, GLOBAL const real *pushes,
+                         GLOBAL const int *status, int with_links, GLOBAL real *link_forces,
+                         int with_pairs, GLOBAL real *pair_forces, int with_normals,
+                         GLOBAL real *pair_normals, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
     return;
   }
   const world_one o = one_at(scratch, n, world);
-  GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
-  const int count = n->groups && !(status[world] & WORLD_STOPPED) ? own[ENTRIES_COUNT] : 0;
+  GLOBAL const int *own = ROW(active_pairs, world, ACTIVE_PAIRS_INTS);
+  const int count = n->groups && !(status[world] & WORLD_STOPPED) ? own[ACTIVE_PAIRS_COUNT] : 0;
   for (int i = 0; i < 6 * n->links && with_links; ++i) {
     ROW(link_forces, world, 6 * n->links)[i] = R(0.0);
   }
@@ -181,10 +182,11 @@ KERNEL void world_pushes(GLOBAL const world_sizes *n, GLOBAL const int *ints,
     ROW(pair_normals, world, n->pairs)[i] = R(0.0);
   }
   for (int i = 0; i < count; ++i) {
-    const int item = list[own[ENTRIES_AT] + i];
+    const int world_pair = list[own[ACTIVE_PAIRS_AT] + i];
     GLOBAL const int *g =
-      ints + n->at_groups + GROUP_INTS * ROW(items, item, ITEM_INTS)[ITEM_GROUP];
-    GLOBAL const real *by = ROW(pushes, item, PUSH_REALS);
+      ints + n->at_groups +
+      GROUP_INTS * ROW(world_pairs, world_pair, WORLD_PAIR_INTS)[WORLD_PAIR_GROUP];
+    GLOBAL const real *by = ROW(pushes, world_pair, PUSH_REALS);
     const vec3_r c = one_get3(&o, n->at_origin + 3 * group_centre(g));
     for (int side = 0; side < 2 && with_links; ++side) {
       const int link = g[side ? GROUP_B : GROUP_A];

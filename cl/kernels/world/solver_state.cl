@@ -2,12 +2,12 @@
 // mass matrix; docs/dev/cone-formulas.md, sections 8 and 9.
 
 // A work-item's view of its world: the scene, the world's numbers, the pool of contacts with the
-// items of all worlds, the item numbers of the world's entries, rows (entries, ENTRY_REALS) of
-// their sums, and the world's row of `work`. That row has AXIS_REALS per degree of freedom, M's
-// blocks in columns of whole lanes, VECTORS vectors (nv), ROW_TERMS numbers per row, ISLAND_NUMBERS
-// per tree, scratch memory for a panel's rows, and PASS_REALS per link. Only Newton's method has a
-// graph of trees and panels, see panels.cl. `trees`, `dofs` and `rows` are the numbers that the
-// solver processes: those of the scene, or 0.
+// world pairs of all worlds, the world pair numbers of the world's active pairs, rows (active
+// pairs, ACTIVE_REALS) of their sums, and the world's row of `work`. That row has AXIS_REALS per
+// degree of freedom, M's blocks in columns of whole lanes, VECTORS vectors (nv), ROW_TERMS numbers
+// per row, ISLAND_NUMBERS per tree, scratch memory for a panel's rows, and PASS_REALS per link.
+// Only Newton's method has a graph of trees and panels, see panels.cl. `trees`, `dofs` and `rows`
+// are the numbers that the solver processes: those of the scene, or 0.
 typedef struct newton {
   GLOBAL const world_sizes *n;
   GLOBAL const int *ints;
@@ -15,8 +15,8 @@ typedef struct newton {
   int shared, world;
   world_one tree;
   GLOBAL const real *contacts;
-  GLOBAL const int *items, *entries;
-  int entry_count, trees, dofs, rows;
+  GLOBAL const int *world_pairs, *active_pairs;
+  int active_count, trees, dofs, rows;
   GLOBAL real *axes, *mass, *vectors, *row_terms, *islands, *room, *passes, *sums;
   panels panels;
   team team;
@@ -64,42 +64,44 @@ static int dof_island(const newton *s, int dof)
   return tree_island(s, dof_tree(s->n, s->ints, dof));
 }
 
-// These functions return the item of entry i of the world, and the ints of an item's group.
-static int entry_item(const newton *s, int i)
+// These functions return the world pair of active pair i of the world, and the ints of a world
+// pair's group.
+static int world_pair_of(const newton *s, int i)
 {
-  return s->entries[i];
+  return s->active_pairs[i];
 }
 
-static GLOBAL const int *item_group(const newton *s, int item)
+static GLOBAL const int *world_pair_group(const newton *s, int world_pair)
 {
-  return s->ints + s->n->at_groups + GROUP_INTS * ROW(s->items, item, ITEM_INTS)[ITEM_GROUP];
+  return s->ints + s->n->at_groups +
+         GROUP_INTS * ROW(s->world_pairs, world_pair, WORLD_PAIR_INTS)[WORLD_PAIR_GROUP];
 }
 
-// Returns the island of an item, or -1 if its links cannot move.
-static int item_island(const newton *s, int item)
+// Returns the island of a world pair, or -1 if its links cannot move.
+static int world_pair_island(const newton *s, int world_pair)
 {
   int trees[2];
-  trees_of_group(s->n, s->ints, item_group(s, item), trees);
+  trees_of_group(s->n, s->ints, world_pair_group(s, world_pair), trees);
   const int tree = trees[0] < 0 ? trees[1] : trees[0];
   return tree < 0 ? -1 : tree_island(s, tree);
 }
 
-// Returns the item of an entry if its island is in one of some states, else -1.
-static int entry_at(const newton *s, int entry, int state)
+// Returns the world pair of an active pair if its island is in one of some states, else -1.
+static int world_pair_in(const newton *s, int active, int state)
 {
-  const int item = entry_item(s, entry), island = item_island(s, item);
-  return island >= 0 && (!state || island_is(s, island, state)) ? item : -1;
+  const int world_pair = world_pair_of(s, active), island = world_pair_island(s, world_pair);
+  return island >= 0 && (!state || island_is(s, island, state)) ? world_pair : -1;
 }
 
-// Returns whether this item is responsible for an island. An item goes through all trees, entries
-// and rows in order, and processes those of its own islands.
+// Returns whether this work-item is responsible for an island. A work-item goes through all
+// trees, active pairs and rows in order, and processes those of its own islands.
 static int island_is_own(const newton *s, int island)
 {
   return island >= 0 && is_own(&s->team, island);
 }
 
-// Writes the part of the dot product of a and b (nv) that belongs to each of the item's islands in
-// one of some states.
+// Writes the part of the dot product of a and b (nv) that belongs to each of the work-item's
+// islands in one of some states.
 static void island_dots(const newton *s, int state, GLOBAL const real *a, GLOBAL const real *b,
                         GLOBAL real *out)
 {
@@ -164,8 +166,8 @@ static void start_mass(const newton *s)
   }
 }
 
-// Writes M x for the islands in one of some states. Each item writes the entries of its own degrees
-// of freedom.
+// Writes M x for the islands in one of some states. Each work-item writes the entries of its
+// own degrees of freedom.
 static void mass_times(const newton *s, int state, GLOBAL const real *x, GLOBAL real *out)
 {
 #if WG == 1

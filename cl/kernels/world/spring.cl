@@ -248,9 +248,9 @@ KERNEL void world_spring_inverse(GLOBAL const world_sizes *n, GLOBAL const int *
     }
   }
   for (int i = 0; i < n->actuators; ++i) {
-    lane within, heard;
+    lane within, control_slope;
     const real gear = reals[n->at_actuator_reals + ACTUATOR_REALS * i + ACTUATOR_GEAR];
-    const num f = actuator_force(&b, n, ints, reals, i, q, v, u, &within, &heard);
+    const num f = actuator_force(&b, n, ints, reals, i, q, v, u, &within, &control_slope);
     actuator_push(&b, n, ints, reals, i, n_scale(f, gear), n->at_constraint_force);
   }
   for (int i = 0; i < nv; ++i) {

@@ -1,22 +1,22 @@
 // Springs at the manifold's contacts; docs/dev/spring-formulas.md, "At contacts". The contacts of
-// an item share one spring: each has the force of the spring at its own depth, weighted by a soft
-// minimum over their depths. These kernels run after world_contacts.
+// a world pair share one spring: each has the force of the spring at its own depth, weighted by a
+// soft minimum over their depths. These kernels run after world_contacts.
 
-// An item's contacts, with the spring's numbers and the motion of its links.
-typedef struct spring_item {
-  GLOBAL const int *item, *group;
+// A world pair's contacts, with the spring's numbers and the motion of its links.
+typedef struct contact_spring {
+  GLOBAL const int *world_pair, *group;
   GLOBAL const real *rows; // CONTACT_PLANES planes of `plane` numbers
   int count, plane;
   real depth; // the depth over which activities rise
   contact_law_r law;
   vec3_r centre, w, v; // the group's centre in the world; the twist of link a relative to b there
-} spring_item;
+} contact_spring;
 
-// Returns the numbers of an item's spring, like world_spring_law.
-static contact_law_r spring_item_law(GLOBAL const world_sizes *n, GLOBAL const int *group,
-                                     GLOBAL const real *reals, GLOBAL const real *parameters,
-                                     int shared, GLOBAL const real *given, int with_given,
-                                     int world)
+// Returns the numbers of a world pair's spring, like world_spring_law.
+static contact_law_r contact_spring_law(GLOBAL const world_sizes *n, GLOBAL const int *group,
+                                        GLOBAL const real *reals, GLOBAL const real *parameters,
+                                        int shared, GLOBAL const real *given, int with_given,
+                                        int world)
 {
   GLOBAL const real *own = spring_of_pair(n, reals, given, with_given, world, group[GROUP_PAIR]);
   GLOBAL const real *of = shared ? parameters
@@ -33,22 +33,22 @@ static contact_law_r spring_item_law(GLOBAL const world_sizes *n, GLOBAL const i
   return l;
 }
 
-static spring_item spring_item_of(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                  GLOBAL const real *reals, GLOBAL const real *parameters,
-                                  int shared, GLOBAL const real *given, int with_given,
-                                  const world_one *o, GLOBAL const real *contacts,
-                                  GLOBAL const int *item)
+static contact_spring contact_spring_of(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                        GLOBAL const real *reals, GLOBAL const real *parameters,
+                                        int shared, GLOBAL const real *given, int with_given,
+                                        const world_one *o, GLOBAL const real *contacts,
+                                        GLOBAL const int *world_pair)
 {
-  spring_item s;
-  s.item = item;
-  s.group = ints + n->at_groups + GROUP_INTS * item[ITEM_GROUP];
-  s.rows = contacts + (size_t)CONTACT_PLANES * item[ITEM_AT];
-  s.count = item[ITEM_END];
-  s.plane = item[ITEM_PLANE];
-  GLOBAL const real *own = reals + n->at_group_reals + GROUP_REALS * item[ITEM_GROUP];
+  contact_spring s;
+  s.world_pair = world_pair;
+  s.group = ints + n->at_groups + GROUP_INTS * world_pair[WORLD_PAIR_GROUP];
+  s.rows = contacts + (size_t)CONTACT_PLANES * world_pair[WORLD_PAIR_AT];
+  s.count = world_pair[WORLD_PAIR_END];
+  s.plane = world_pair[WORLD_PAIR_PLANE];
+  GLOBAL const real *own = reals + n->at_group_reals + GROUP_REALS * world_pair[WORLD_PAIR_GROUP];
   s.depth = own[GROUP_DEPTH];
-  s.law =
-    spring_item_law(n, s.group, reals, parameters, shared, given, with_given, item[ITEM_WORLD]);
+  s.law = contact_spring_law(n, s.group, reals, parameters, shared, given, with_given,
+                             world_pair[WORLD_PAIR_WORLD]);
   s.law.smooth = own[GROUP_SMOOTH] != R(0.0);
   s.centre = one_get3(o, n->at_origin + 3 * group_centre(s.group));
   s.w = s.v = lit3(R(0.0), R(0.0), R(0.0));
@@ -57,7 +57,7 @@ static spring_item spring_item_of(GLOBAL const world_sizes *n, GLOBAL const int 
   return s;
 }
 
-// LANES contacts of an item: points relative to the group's centre, normals that push body 1,
+// LANES contacts of a world pair: points relative to the group's centre, normals that push body 1,
 // distances, and weights, which are activities without their dependence on depth.
 typedef struct spring_contacts {
   vec3_r p, n;
@@ -70,7 +70,7 @@ typedef struct spring_contacts {
 // Larger arguments of exp are never needed: such contacts have no activity.
 #define SPRING_FAR R(60.0)
 
-static spring_contacts spring_contacts_of(const spring_item *s, int first)
+static spring_contacts spring_contacts_of(const contact_spring *s, int first)
 {
   GLOBAL const real *row = s->rows + first;
   const int plane = s->plane;
@@ -95,12 +95,12 @@ typedef struct spring_least {
 } spring_least;
 
 // Returns the contacts' factors relative to the least level, without their weights.
-static lane spring_counts(const spring_item *s, const spring_contacts *c, real low)
+static lane spring_counts(const contact_spring *s, const spring_contacts *c, real low)
 {
   return lane_exp2((lane_lit(low) - c->at.level) / s->law.eps2 * LOG2E);
 }
 
-static spring_least spring_least_of(const spring_item *s)
+static spring_least spring_least_of(const contact_spring *s)
 {
   const lane zero = lane_lit(R(0.0));
   lane lows = lane_lit(REAL_MOST), sum = zero;
@@ -123,7 +123,7 @@ static vec3_r spring_velocity(vec3_r w, vec3_r v, vec3_r p)
 }
 
 // Returns the forces of LANES contacts on body 1, each multiplied by its share.
-static vec3_r spring_contact_forces(const spring_item *s, const spring_contacts *c,
+static vec3_r spring_contact_forces(const contact_spring *s, const spring_contacts *c,
                                     const spring_least *m)
 {
   const contact_push_r f = contact_push_of_r(c->n, spring_velocity(s->w, s->v, c->p), &s->law);
@@ -131,22 +131,22 @@ static vec3_r spring_contact_forces(const spring_item *s, const spring_contacts 
   return select3(c->there, scale3_r(f.way, f.damping * beta * c->weight * c->at.soft));
 }
 
-// One work-item finds the wrench on body 1 of one of `count` items about its group's centre, moment
-// and force, in sums (items, SPRING_SUMS).
+// One work-item finds the wrench on body 1 of one of `count` world pairs about its group's centre,
+// moment and force, in sums (world pairs, SPRING_SUMS).
 KERNEL void world_spring_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                   GLOBAL const real *reals, GLOBAL const real *parameters,
                                   int shared, GLOBAL const real *given, int with_given,
                                   GLOBAL const real *scratch, GLOBAL const real *contacts,
-                                  GLOBAL const int *items, GLOBAL real *sums, int count)
+                                  GLOBAL const int *world_pairs, GLOBAL real *sums, int count)
 {
   const int i = (int)get_global_id(0);
   if (i >= count) {
     return;
   }
-  GLOBAL const int *item = ROW(items, i, ITEM_INTS);
-  const world_one o = one_at(scratch, n, item[ITEM_WORLD]);
-  const spring_item s =
-    spring_item_of(n, ints, reals, parameters, shared, given, with_given, &o, contacts, item);
+  GLOBAL const int *world_pair = ROW(world_pairs, i, WORLD_PAIR_INTS);
+  const world_one o = one_at(scratch, n, world_pair[WORLD_PAIR_WORLD]);
+  const contact_spring s = contact_spring_of(n, ints, reals, parameters, shared, given, with_given,
+                                             &o, contacts, world_pair);
   const spring_least m = spring_least_of(&s);
   vec3_r force = lit3(R(0.0), R(0.0), R(0.0)), moment = force;
   for (int first = 0; first < s.count; first += LANES) {
@@ -177,11 +177,11 @@ static void spring_load_link(GLOBAL real *scratch, GLOBAL const world_sizes *n, 
 }
 
 // One work-item makes the forces on links of one world, at at_force, from the wrenches of its
-// entries.
-KERNEL void world_spring_entries(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                 GLOBAL const int *items, GLOBAL const int *list,
-                                 GLOBAL const int *entries, GLOBAL const real *sums,
-                                 GLOBAL real *scratch, int worlds)
+// active pairs.
+KERNEL void world_spring_link_forces(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                     GLOBAL const int *world_pairs, GLOBAL const int *list,
+                                     GLOBAL const int *active_pairs, GLOBAL const real *sums,
+                                     GLOBAL real *scratch, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -192,17 +192,18 @@ KERNEL void world_spring_entries(GLOBAL const world_sizes *n, GLOBAL const int *
   for (int i = 0; i < 6 * n->links; ++i) {
     to[(size_t)(n->at_force + i) * LANES] = R(0.0);
   }
-  GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
-  for (int i = 0; i < own[ENTRIES_COUNT]; ++i) {
-    const int item = list[own[ENTRIES_AT] + i];
+  GLOBAL const int *own = ROW(active_pairs, world, ACTIVE_PAIRS_INTS);
+  for (int i = 0; i < own[ACTIVE_PAIRS_COUNT]; ++i) {
+    const int world_pair = list[own[ACTIVE_PAIRS_AT] + i];
     GLOBAL const int *g =
-      ints + n->at_groups + GROUP_INTS * ROW(items, item, ITEM_INTS)[ITEM_GROUP];
+      ints + n->at_groups +
+      GROUP_INTS * ROW(world_pairs, world_pair, WORLD_PAIR_INTS)[WORLD_PAIR_GROUP];
     const vec3_r c = one_get3(&o, n->at_origin + 3 * group_centre(g));
     for (int side = 0; side < 2; ++side) {
       const int link = g[side ? GROUP_B : GROUP_A];
       if (link >= 0) {
         spring_load_link(scratch, n, &o, world, link, side ? R(-1.0) : R(1.0), c,
-                         ROW(sums, item, SPRING_SUMS));
+                         ROW(sums, world_pair, SPRING_SUMS));
       }
     }
   }
@@ -212,8 +213,8 @@ KERNEL void world_spring_entries(GLOBAL const world_sizes *n, GLOBAL const int *
 KERNEL void world_spring_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
                                GLOBAL const real *given, int with_given, GLOBAL const real *scratch,
-                               GLOBAL const real *contacts, GLOBAL const int *items,
-                               GLOBAL const int *list, GLOBAL const int *entries,
+                               GLOBAL const real *contacts, GLOBAL const int *world_pairs,
+                               GLOBAL const int *list, GLOBAL const int *active_pairs,
                                GLOBAL const int *slots, GLOBAL const int *status, int width,
                                int in_world, GLOBAL real *out, int worlds)
 {
@@ -222,11 +223,12 @@ KERNEL void world_spring_slots(GLOBAL const world_sizes *n, GLOBAL const int *in
     return;
   }
   const world_one o = one_at(scratch, n, world);
-  GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
-  for (int i = 0; i < own[ENTRIES_COUNT]; ++i) {
-    GLOBAL const int *item = ROW(items, list[own[ENTRIES_AT] + i], ITEM_INTS);
-    const spring_item s =
-      spring_item_of(n, ints, reals, parameters, shared, given, with_given, &o, contacts, item);
+  GLOBAL const int *own = ROW(active_pairs, world, ACTIVE_PAIRS_INTS);
+  for (int i = 0; i < own[ACTIVE_PAIRS_COUNT]; ++i) {
+    GLOBAL const int *world_pair =
+      ROW(world_pairs, list[own[ACTIVE_PAIRS_AT] + i], WORLD_PAIR_INTS);
+    const contact_spring s = contact_spring_of(n, ints, reals, parameters, shared, given,
+                                               with_given, &o, contacts, world_pair);
     const spring_least m = spring_least_of(&s);
     for (int first = 0; first < s.count; first += LANES) {
       const spring_contacts c = spring_contacts_of(&s, first);
@@ -244,7 +246,8 @@ KERNEL void world_spring_slots(GLOBAL const world_sizes *n, GLOBAL const int *in
       lane_store(f.z, force[2]);
       for (int l = 0; l < LANES && first + l < s.count; ++l) {
         for (int k = 0; k < 3; ++k) {
-          ROW(out, world, width)[3 * slots[item[ITEM_AT] + first + l] + k] = force[k][l];
+          ROW(out, world, width)
+          [3 * slots[world_pair[WORLD_PAIR_AT] + first + l] + k] = force[k][l];
         }
       }
     }

@@ -5,9 +5,9 @@
 
 // Writes the twist of link a relative to link b of a group about its centre c if joints move by x
 // (nv).
-static void spring_item_twist(const world_one *o, GLOBAL const world_sizes *n,
-                              GLOBAL const int *ints, GLOBAL const int *group, vec3_r c,
-                              GLOBAL const real *x, vec3_r *w, vec3_r *v)
+static void contact_spring_twist(const world_one *o, GLOBAL const world_sizes *n,
+                                 GLOBAL const int *ints, GLOBAL const int *group, vec3_r c,
+                                 GLOBAL const real *x, vec3_r *w, vec3_r *v)
 {
   *w = *v = lit3(R(0.0), R(0.0), R(0.0));
   for (int i = 0; i < group[GROUP_DOFS]; ++i) {
@@ -33,7 +33,7 @@ typedef struct spring_bars {
 } spring_bars;
 
 // Returns the derivatives of LANES contacts' part of the force, divided by their weight and s.
-static contact_slopes_r spring_slopes_of(const spring_item *s, const spring_contacts *c,
+static contact_slopes_r spring_slopes_of(const contact_spring *s, const spring_contacts *c,
                                          const spring_bars *b)
 {
   const vec3_r u = spring_velocity(s->w, s->v, c->p), y = spring_velocity(b->y_w, b->y_v, c->p);
@@ -44,7 +44,7 @@ static contact_slopes_r spring_slopes_of(const spring_item *s, const spring_cont
   return r;
 }
 
-// Sums over an item's contacts: the wrenches that belong to the twists under y, x and of the
+// Sums over a world pair's contacts: the wrenches that belong to the twists under y, x and of the
 // velocity, in the order of BACK_MULTIPLIER, and then the cotangents of the spring's numbers.
 #define SPRING_BACK_LAW 18
 #define SPRING_BACK_SUMS (SPRING_BACK_LAW + SPRING_PARAMETER_COUNT)
@@ -60,7 +60,7 @@ static void spring_add_wrench(vec3_r p, vec3_r f, lane *sums)
 
 // Writes the cotangents of p, d, n and activity of LANES contacts, starting at `first`, and adds to
 // `sums`. `mean` is the differentiated value over all contacts.
-static void spring_pull_block(const spring_item *s, const spring_bars *b, const spring_least *m,
+static void spring_pull_block(const contact_spring *s, const spring_bars *b, const spring_least *m,
                               real mean, int first, GLOBAL real *bars, lane sums[SPRING_BACK_SUMS])
 {
   const spring_contacts c = spring_contacts_of(s, first);
@@ -90,7 +90,7 @@ static void spring_pull_block(const spring_item *s, const spring_bars *b, const 
   law[SPRING_EPS2] += beta * gap * (c.at.level - lane_lit(m->low)) * eps2_inv * eps2_inv;
   law[SPRING_EPS3] +=
     c.at.slope * (level * bare + lane_select(c.there, beta * c.weight * r.worth, zero));
-  GLOBAL const int *mark = s->item + ITEM_MARKS;
+  GLOBAL const int *mark = s->world_pair + WORLD_PAIR_MARKS;
   real side[LANES];
   for (int l = 0; l < LANES; ++l) { // normals of body 2's contacts were reversed
     const int i = first + l;
@@ -99,8 +99,8 @@ static void spring_pull_block(const spring_item *s, const spring_bars *b, const 
   put_bars(bars + first, s->plane, p, d, scale3_r(n, lane_load(side)), weight * c.times);
 }
 
-// Returns the mean of the differentiated value over an item's contacts.
-static real spring_mean(const spring_item *s, const spring_bars *b, const spring_least *m)
+// Returns the mean of the differentiated value over a world pair's contacts.
+static real spring_mean(const contact_spring *s, const spring_bars *b, const spring_least *m)
 {
   lane sum = lane_lit(R(0.0));
   for (int first = 0; first < s->count; first += LANES) {
@@ -112,15 +112,16 @@ static real spring_mean(const spring_item *s, const spring_bars *b, const spring
   return lane_sum(sum);
 }
 
-// One work-item finds the cotangents of the contacts of one of `count` items, starting at `first`,
-// in `bars`, and those of their group in group_adjoint (items, GROUP_ADJOINT), whose rows are
-// offset by `at`. The twist under the multiplier is that of y (worlds, nv), or unit twist `basis`
-// if that is at least 0. If `step` is above 0, the step is implicit, with the acceleration `ahead`
-// (worlds, nv). numbers (items, SPRING_PARAMETER_COUNT) gets the cotangents of each item's numbers.
+// One work-item finds the cotangents of the contacts of one of `count` world pairs, starting at
+// `first`, in `bars`, and those of their group in group_adjoint (world pairs, GROUP_ADJOINT), whose
+// rows are offset by `at`. The twist under the multiplier is that of y (worlds, nv), or unit twist
+// `basis` if that is at least 0. If `step` is above 0, the step is implicit, with the acceleration
+// `ahead` (worlds, nv). numbers (world pairs, SPRING_PARAMETER_COUNT) gets the cotangents of each
+// world pair's numbers.
 ADJOINT_KERNEL void world_spring_contacts_adjoint(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *parameters, int shared, GLOBAL const real *given, int with_given,
-  GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *items,
+  GLOBAL const real *scratch, GLOBAL const real *contacts, GLOBAL const int *world_pairs,
   GLOBAL const real *y, int basis, GLOBAL const real *ahead, real step, int first,
   GLOBAL real *bars, GLOBAL real *numbers, GLOBAL real *group_adjoint, int at, int count)
 {
@@ -128,16 +129,16 @@ ADJOINT_KERNEL void world_spring_contacts_adjoint(
   if (i >= first + count) {
     return;
   }
-  GLOBAL const int *item = ROW(items, i, ITEM_INTS);
-  const int world = item[ITEM_WORLD];
+  GLOBAL const int *world_pair = ROW(world_pairs, i, WORLD_PAIR_INTS);
+  const int world = world_pair[WORLD_PAIR_WORLD];
   const world_one o = one_at(scratch, n, world);
-  const spring_item s =
-    spring_item_of(n, ints, reals, parameters, shared, given, with_given, &o, contacts, item);
+  const contact_spring s = contact_spring_of(n, ints, reals, parameters, shared, given, with_given,
+                                             &o, contacts, world_pair);
   const spring_least m = spring_least_of(&s);
   const vec3_r none = lit3(R(0.0), R(0.0), R(0.0));
   spring_bars b = {none, none, none, none, step};
   if (basis < 0) {
-    spring_item_twist(&o, n, ints, s.group, s.centre, ROW(y, world, n->nv), &b.y_w, &b.y_v);
+    contact_spring_twist(&o, n, ints, s.group, s.centre, ROW(y, world, n->nv), &b.y_w, &b.y_v);
   } else {
     const int k = basis % 3;
     const vec3_r unit =
@@ -146,7 +147,7 @@ ADJOINT_KERNEL void world_spring_contacts_adjoint(
     b.y_v = basis < 3 ? none : unit;
   }
   if (step > R(0.0)) {
-    spring_item_twist(&o, n, ints, s.group, s.centre, ROW(ahead, world, n->nv), &b.x_w, &b.x_v);
+    contact_spring_twist(&o, n, ints, s.group, s.centre, ROW(ahead, world, n->nv), &b.x_w, &b.x_v);
   }
   lane sums[SPRING_BACK_SUMS];
   for (int k = 0; k < SPRING_BACK_SUMS; ++k) {
@@ -154,7 +155,7 @@ ADJOINT_KERNEL void world_spring_contacts_adjoint(
   }
   const real mean = spring_mean(&s, &b, &m);
   for (int k = 0; k < s.count; k += LANES) {
-    spring_pull_block(&s, &b, &m, mean, k, ROW(bars, item[ITEM_AT], BAR_PLANES), sums);
+    spring_pull_block(&s, &b, &m, mean, k, ROW(bars, world_pair[WORLD_PAIR_AT], BAR_PLANES), sums);
   }
   GLOBAL real *back = ROW(group_adjoint, at + i, GROUP_ADJOINT),
               *law = ROW(numbers, i, SPRING_PARAMETER_COUNT);
@@ -174,31 +175,32 @@ ADJOINT_KERNEL void world_spring_contacts_adjoint(
 // One work-item adds the results of world_spring_contacts_adjoint for one world's listed pairs to
 // own (worlds, listed pairs, SPRING_PARAMETER_COUNT).
 ADJOINT_KERNEL void world_spring_numbers(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                         GLOBAL const int *items, GLOBAL const int *list,
-                                         GLOBAL const int *entries, GLOBAL const real *numbers,
+                                         GLOBAL const int *world_pairs, GLOBAL const int *list,
+                                         GLOBAL const int *active_pairs, GLOBAL const real *numbers,
                                          GLOBAL const int *status, GLOBAL real *own, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds || (status[world] & WORLD_STOPPED)) {
     return;
   }
-  GLOBAL const int *mine = ROW(entries, world, ENTRIES_INTS);
-  for (int i = 0; i < mine[ENTRIES_COUNT]; ++i) {
-    const int item = list[mine[ENTRIES_AT] + i];
+  GLOBAL const int *mine = ROW(active_pairs, world, ACTIVE_PAIRS_INTS);
+  for (int i = 0; i < mine[ACTIVE_PAIRS_COUNT]; ++i) {
+    const int world_pair = list[mine[ACTIVE_PAIRS_AT] + i];
     const int pair =
-      (ints + n->at_groups + GROUP_INTS * ROW(items, item, ITEM_INTS)[ITEM_GROUP])[GROUP_PAIR];
+      (ints + n->at_groups +
+       GROUP_INTS * ROW(world_pairs, world_pair, WORLD_PAIR_INTS)[WORLD_PAIR_GROUP])[GROUP_PAIR];
     for (int k = 0; k < SPRING_PARAMETER_COUNT && pair < n->listed; ++k) {
       ROW(own, world, SPRING_PARAMETER_COUNT * n->listed)
-      [SPRING_PARAMETER_COUNT * pair + k] += ROW(numbers, item, SPRING_PARAMETER_COUNT)[k];
+      [SPRING_PARAMETER_COUNT * pair + k] += ROW(numbers, world_pair, SPRING_PARAMETER_COUNT)[k];
     }
   }
 }
 
-// One work-item makes the cotangents of one of `count` items' groups, group_adjoint (items,
-// GROUP_ADJOINT), from those under the six unit twists, basis (6, items, GROUP_ADJOINT), and the
-// twist under y (worlds, nv).
+// One work-item makes the cotangents of one of `count` world pairs' groups, group_adjoint (world
+// pairs, GROUP_ADJOINT), from those under the six unit twists, basis (6, world pairs,
+// GROUP_ADJOINT), and the twist under y (worlds, nv).
 ADJOINT_KERNEL void world_spring_basis(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                       GLOBAL const real *scratch, GLOBAL const int *items,
+                                       GLOBAL const real *scratch, GLOBAL const int *world_pairs,
                                        GLOBAL const real *y, GLOBAL const real *basis,
                                        GLOBAL real *group_adjoint, int count)
 {
@@ -206,12 +208,12 @@ ADJOINT_KERNEL void world_spring_basis(GLOBAL const world_sizes *n, GLOBAL const
   if (i >= count) {
     return;
   }
-  GLOBAL const int *item = ROW(items, i, ITEM_INTS),
-                   *g = ints + n->at_groups + GROUP_INTS * item[ITEM_GROUP];
-  const world_one o = one_at(scratch, n, item[ITEM_WORLD]);
+  GLOBAL const int *world_pair = ROW(world_pairs, i, WORLD_PAIR_INTS),
+                   *g = ints + n->at_groups + GROUP_INTS * world_pair[WORLD_PAIR_GROUP];
+  const world_one o = one_at(scratch, n, world_pair[WORLD_PAIR_WORLD]);
   vec3_r w, v;
-  spring_item_twist(&o, n, ints, g, one_get3(&o, n->at_origin + 3 * group_centre(g)),
-                    ROW(y, item[ITEM_WORLD], n->nv), &w, &v);
+  contact_spring_twist(&o, n, ints, g, one_get3(&o, n->at_origin + 3 * group_centre(g)),
+                       ROW(y, world_pair[WORLD_PAIR_WORLD], n->nv), &w, &v);
   const real twist[6] = {lane_first(w.x), lane_first(w.y), lane_first(w.z),
                          lane_first(v.x), lane_first(v.y), lane_first(v.z)};
   GLOBAL const real *from = ROW(basis, i, GROUP_ADJOINT);

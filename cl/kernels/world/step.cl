@@ -235,8 +235,8 @@ KERNEL void world_accept(GLOBAL const world_sizes *n, GLOBAL const real *reals, 
 
 // One work-item copies, for one world, `width` numbers of a row of from (worlds, from_width),
 // starting at from_at, to a row of to (worlds, to_width), starting at to_at.
-KERNEL void world_take(GLOBAL const real *from, int from_width, int from_at, GLOBAL real *to,
-                       int to_width, int to_at, int width, int worlds)
+KERNEL void world_copy_columns(GLOBAL const real *from, int from_width, int from_at,
+                               GLOBAL real *to, int to_width, int to_at, int width, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -259,9 +259,9 @@ KERNEL void world_clear(int width, GLOBAL real *rows, int worlds)
   }
 }
 
-// Like world_take, but it adds.
-KERNEL void world_add(GLOBAL const real *from, int from_width, int from_at, GLOBAL real *to,
-                      int to_width, int to_at, int width, int worlds)
+// Like world_copy_columns, but it adds.
+KERNEL void world_add_columns(GLOBAL const real *from, int from_width, int from_at, GLOBAL real *to,
+                              int to_width, int to_at, int width, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -320,8 +320,8 @@ KERNEL void world_show_mass(GLOBAL const world_sizes *n, GLOBAL const int *ints,
 
 // One work-item copies `width` of one world's numbers in scratch, starting at `at`, to a row of out
 // (worlds, width).
-KERNEL void world_show(GLOBAL const world_sizes *n, GLOBAL const real *scratch, int at, int width,
-                       GLOBAL real *out, int worlds)
+KERNEL void world_copy_output(GLOBAL const world_sizes *n, GLOBAL const real *scratch, int at,
+                              int width, GLOBAL real *out, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {

@@ -154,26 +154,27 @@ ADJOINT_KERNEL void world_unit_adjoint(GLOBAL const world_sizes *n, GLOBAL const
   acceleration_adjoint(&b, &k, n, ints, h, out);
 }
 
-// One work-item copies the cotangents of the contacts of one of `item_count` items, starting at
-// `first`, in one segment from `bars`, of world_contacts_adjoint, to the manifold's cotangents of
-// the segment. These are laid out in ps, ds, ns and as like the contacts in world_contacts. All
+// One work-item copies the cotangents of the contacts of one of `pair_count` world pairs, starting
+// at `first`, in one segment from `bars`, of world_contacts_adjoint, to the manifold's cotangents
+// of the segment. These are laid out in ps, ds, ns and as like the contacts in world_contacts. All
 // elements of the segment are set to zero first.
 MERGED
-ADJOINT_KERNEL void world_contact_bars(GLOBAL const int *items, int first, int segment,
+ADJOINT_KERNEL void world_contact_bars(GLOBAL const int *world_pairs, int first, int segment,
                                        GLOBAL const real *bars, GLOBAL const int *contact_places,
                                        GLOBAL real *ps, GLOBAL real *ds, GLOBAL real *ns,
                                        GLOBAL real *as, GLOBAL const int *list,
-                                       contact_layout layout, int item_count)
+                                       contact_layout layout, int pair_count)
 {
   const int row_at = (int)get_global_id(0);
-  if (row_at >= item_count) {
+  if (row_at >= pair_count) {
     return;
   }
-  GLOBAL const int *item = ROW(items, first + row_at, ITEM_INTS), *mark = item + ITEM_MARKS;
-  const int room = item[ITEM_PLANE];
-  GLOBAL const int *places = contact_places + item[ITEM_AT],
+  GLOBAL const int *world_pair = ROW(world_pairs, first + row_at, WORLD_PAIR_INTS),
+                   *mark = world_pair + WORLD_PAIR_MARKS;
+  const int room = world_pair[WORLD_PAIR_PLANE];
+  GLOBAL const int *places = contact_places + world_pair[WORLD_PAIR_AT],
                    *listed = segment_places(list, &layout);
-  GLOBAL const real *from = ROW(bars, item[ITEM_AT], BAR_PLANES);
+  GLOBAL const real *from = ROW(bars, world_pair[WORLD_PAIR_AT], BAR_PLANES);
   const int count = segment_count(list, &layout, row_at);
   const int row = layout.row, row1 = layout.rows3 ? row / 3 : row;
   const int step3 = layout.step3, plane = layout.plane;

@@ -282,12 +282,12 @@ static void forces_adjoint(const world_block *b, const world_block *k, GLOBAL co
     const int t = a[ACTUATOR_TENDON];
     GLOBAL const real *own = reals + n->at_actuator_reals + ACTUATOR_REALS * i;
     const real gear = own[ACTUATOR_GEAR], kp = own[ACTUATOR_KP], kv = own[ACTUATOR_KV];
-    lane within, heard;
-    actuator_force(b, n, ints, reals, i, q, v, u, &within, &heard);
+    lane within, control_slope;
+    actuator_force(b, n, ints, reals, i, q, v, u, &within, &control_slope);
     const num moved = t < 0 ? block_get(k, n->at_back_y + a[ACTUATOR_V])
                             : coordinate_back(k, n, ints, reals, t, n->at_back_y);
     const num y = n_times(n_scale(moved, -gear), within);
-    block_put(k, n->at_back_u + i, n_times(n_scale(y, own[ACTUATOR_GAIN] + kp), heard));
+    block_put(k, n->at_back_u + i, n_times(n_scale(y, own[ACTUATOR_GAIN] + kp), control_slope));
     if (a[ACTUATOR_FEELS] && t >= 0) {
       coordinate_add(k, n, ints, reals, t, n_scale(y, -kp * gear), n->at_back_q, 1);
       coordinate_add(k, n, ints, reals, t, n_scale(y, -kv * gear), n->at_back_v, 1);
@@ -456,13 +456,13 @@ static vec pose_moment(FN(quaternion) of, GLOBAL const real *body, vec force, nu
 }
 
 // One work-item converts the cotangent `gradient` (count, 7) of the poses of the bodies of side 0
-// or 1 of one of `count` items, starting at `first`, to moment and force on its link. They are
-// added to backs (items, GROUP_ADJOINT), whose rows are offset by `at`. The other arrays are those
-// of world_item_poses.
+// or 1 of one of `count` world pairs, starting at `first`, to moment and force on its link. They
+// are added to backs (world pairs, GROUP_ADJOINT), whose rows are offset by `at`. The other arrays
+// are those of world_pair_poses.
 MERGED
 ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                         GLOBAL const real *scratch, GLOBAL const real *bodies,
-                                        GLOBAL const int *items, int first, int side,
+                                        GLOBAL const int *world_pairs, int first, int side,
                                         GLOBAL const real *gradient, GLOBAL real *backs, int at,
                                         int count)
 {
@@ -470,13 +470,14 @@ ADJOINT_KERNEL void world_poses_adjoint(GLOBAL const world_sizes *n, GLOBAL cons
   if (row >= count) {
     return;
   }
-  GLOBAL const int *item = ROW(items, first + row, ITEM_INTS);
-  GLOBAL const real *body = item_body(bodies, item[ITEM_GROUP], side), *bar = ROW(gradient, row, 7);
-  const int link = item_link(n, ints, item[ITEM_GROUP], side);
+  GLOBAL const int *world_pair = ROW(world_pairs, first + row, WORLD_PAIR_INTS);
+  GLOBAL const real *body = group_body(bodies, world_pair[WORLD_PAIR_GROUP], side),
+                    *bar = ROW(gradient, row, 7);
+  const int link = group_link(n, ints, world_pair[WORLD_PAIR_GROUP], side);
   if (link < 0) {
     return;
   }
-  const world_one o = one_at(scratch, n, item[ITEM_WORLD]);
+  const world_one o = one_at(scratch, n, world_pair[WORLD_PAIR_WORLD]);
   const FN(quaternion) of = one_quaternion(&o, n->at_quaternion + 4 * link);
   GLOBAL real *to =
     ROW(backs, at + first + row, GROUP_ADJOINT) + (side ? BACK_POSE_B : BACK_POSE_A);
@@ -521,9 +522,9 @@ ADJOINT_KERNEL void world_tree_adjoint_start(GLOBAL const world_sizes *n, GLOBAL
   }
 }
 
-// After world_entries_adjoint, one work-item completes the reverse pass of a solve in a block of
-// worlds. It writes the cotangents of q and v to state (worlds, 2 nv), replacing its contents, and
-// those of controls (worlds, nu). Those of parameters are added to the block's.
+// After world_active_pairs_adjoint, one work-item completes the reverse pass of a solve in a block
+// of worlds. It writes the cotangents of q and v to state (worlds, 2 nv), replacing its contents,
+// and those of controls (worlds, nu). Those of parameters are added to the block's.
 ADJOINT_KERNEL void world_tree_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                        GLOBAL const real *reals, GLOBAL const real *q,
                                        GLOBAL const real *v, GLOBAL const real *u,

@@ -331,7 +331,7 @@ abut_status arrays_sync(batch_on *on, size_t slot)
 
 /* Makes room for at least so many bytes. They are zeros where the room has just been made, which
  * put_zeros relies on. */
-static abut_status take_room(struct host_room *r, size_t bytes)
+static abut_status reserve_room(struct host_room *r, size_t bytes)
 {
   if (bytes > r->bytes || !r->at) {
     free(r->at);
@@ -351,7 +351,7 @@ static abut_status put_planes(batch_on *on, buffer *to, const batch_array *a, ch
 {
   const size_t size = a->size, row = row_of(a), slots = whole(on, c.count);
   const char *from = (const char *)a->in + c.first * row;
-  TRY(take_room(&on->planes, slots * row));
+  TRY(reserve_room(&on->planes, slots * row));
   char *planes = on->planes.at;
   for (size_t i = 0; i < slots; ++i) {
     const char *element = from + (i < c.count ? i : c.count - 1) * row;
@@ -366,7 +366,7 @@ static abut_status get_planes(batch_on *on, buffer *from, const batch_array *a, 
                               char *to)
 {
   const size_t size = a->size, row = row_of(a), slots = whole(on, count);
-  TRY(take_room(&on->planes, slots * row));
+  TRY(reserve_room(&on->planes, slots * row));
   const char *planes = on->planes.at;
   TRY(buffer_read(from, a->part * slots * size, slots * row, on->planes.at));
   for (size_t i = 0; i < count; ++i) {
@@ -384,7 +384,7 @@ static abut_status put_gathered(batch_on *on, buffer *to, const batch_array *a, 
   const size_t begin = begin_of(a, own, c.count), pitch = pitch_of(a, own);
   const bool direct = buffer_on_host(to);
   if (!direct) {
-    TRY(take_room(&on->gathered, c.count * own));
+    TRY(reserve_room(&on->gathered, c.count * own));
   }
   for (size_t i = 0; i < c.count; ++i) {
     const char *row = from + batch_row(on->call, c.first + i) * row_of(a);
@@ -410,8 +410,8 @@ static abut_status launch_rows(const batch_on *on, size_t slot, buffer *from, bu
 }
 
 /* Brings rows from wherever they lie in the caller's OpenCL memory. */
-static abut_status take_rows(const batch_on *on, size_t slot, buffer *to, const batch_array *a,
-                             size_t own, chunk c)
+static abut_status gather_rows(const batch_on *on, size_t slot, buffer *to, const batch_array *a,
+                               size_t own, chunk c)
 {
   buffer *from;
   TRY(buffer_wrap(on->device, handle_of(a->in), 0, on->call->count * row_of(a), &from));
@@ -422,8 +422,8 @@ static abut_status take_rows(const batch_on *on, size_t slot, buffer *to, const 
 
 /* Brings rows to their places in the caller's OpenCL memory, with zeros behind the numbers of a row
  * that is narrower than the caller's. */
-static abut_status give_rows(const batch_on *on, size_t slot, buffer *from, const batch_array *a,
-                             size_t own, chunk c)
+static abut_status scatter_rows(const batch_on *on, size_t slot, buffer *from, const batch_array *a,
+                                size_t own, chunk c)
 {
   buffer *to;
   TRY(buffer_wrap(on->device, a->out, 0, on->call->count * row_of(a), &to));
@@ -438,7 +438,7 @@ static abut_status give_rows(const batch_on *on, size_t slot, buffer *from, cons
 
 static abut_status put_zeros(batch_on *on, buffer *to, const batch_array *a, size_t own, chunk c)
 {
-  TRY(take_room(&on->zeros, c.count * own));
+  TRY(reserve_room(&on->zeros, c.count * own));
   return buffer_write_rows(to, begin_of(a, own, c.count), pitch_of(a, own), own, c.count,
                            on->zeros.at);
 }
@@ -464,7 +464,7 @@ static abut_status put(batch_on *on, size_t slot, const batch_array *a, chunk c)
     return buffer_copy_rows(resident, begin, row, row, c.count, to, to_begin, pitch);
   }
   if (!is_straight(on, slot, a)) {
-    return a->memory == ABUT_MEMORY_OPENCL ? take_rows(on, slot, to, a, own, c)
+    return a->memory == ABUT_MEMORY_OPENCL ? gather_rows(on, slot, to, a, own, c)
                                            : put_gathered(on, to, a, own, c);
   }
   const size_t first = batch_row(on->call, c.first) * row;
@@ -510,7 +510,7 @@ static abut_status get(batch_on *on, buffer *from, const batch_array *a, size_t 
                       : buffer_read_rows(from, begin, pitch, own, count, to);
 }
 
-static bool comes_down(const batch_on *on, size_t slot, const batch_array *a)
+static bool is_downloaded(const batch_on *on, size_t slot, const batch_array *a)
 {
   return a->out && !on->memory[slot][a->pool].external[a->buffer];
 }
@@ -562,21 +562,21 @@ static abut_status down_to_opencl(const batch_on *on, size_t slot, buffer *from,
   return is_straight(on, slot, a)
            ? buffer_give_rows(from, begin_of(a, own, c.count), pitch_of(a, own), own, c.count,
                               a->out, batch_row(on->call, c.first) * own)
-           : give_rows(on, slot, from, a, own, c);
+           : scatter_rows(on, slot, from, a, own, c);
 }
 
 abut_status arrays_down(batch_on *on, size_t slot, chunk c)
 {
   const size_t staged = staged_bytes(on, slot, c);
   if (staged) {
-    TRY(take_room(&on->staged, staged));
+    TRY(reserve_room(&on->staged, staged));
   }
   char *stage = on->staged.at;
   for (size_t i = 0; i < on->call->array_count; ++i) {
     const batch_array *a = &on->call->arrays[i];
     const size_t own = own_of(on, slot, a);
     buffer *from = on->memory[slot][a->pool].pool->buffers[a->buffer];
-    if (!comes_down(on, slot, a)) {
+    if (!is_downloaded(on, slot, a)) {
       continue;
     }
     if (a->memory == ABUT_MEMORY_STATE) {

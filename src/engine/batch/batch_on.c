@@ -65,7 +65,7 @@ static abut_status size_chunks(const batch_on *on, size_t *most)
   return ABUT_SUCCESS;
 }
 
-static void take_buffer_pools(batch_on *on, buffer_pools *all)
+static void set_buffer_pools(batch_on *on, buffer_pools *all)
 {
   for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
     for (size_t i = 0; i < BUFFER_POOLS; ++i) {
@@ -114,7 +114,7 @@ abut_status batch_on_open(batch_call *c, size_t place, batch_on **out)
   on->most = c->count;
   TRY_EACH(c->operation, test, c, place);
   TRY(context_buffer_pools(c->context, place, &all));
-  take_buffer_pools(on, all);
+  set_buffer_pools(on, all);
   on->borrows = arrays_can_borrow(on);
   TRY_EACH(c->operation, place, on);
   return size_groups(on);

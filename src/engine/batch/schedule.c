@@ -128,13 +128,13 @@ static void give_back(hand *h, abut_status status)
 }
 
 /* On the caller's thread. */
-static abut_status tell_caller(sharing *s)
+static abut_status report_progress(sharing *s)
 {
   const batch_call *c = s->call;
   pthread_mutex_lock(&s->lock);
   const size_t done = s->done;
-  const bool news = done != s->told;
-  s->told = done;
+  const bool news = done != s->reported;
+  s->reported = done;
   pthread_mutex_unlock(&s->lock);
   return !news || !c->progress || c->progress(done, c->count, c->progress_user)
            ? ABUT_SUCCESS
@@ -146,7 +146,7 @@ static abut_status finish_oldest(hand *h, bool *computed)
   TRY(finish(h, h->oldest, computed));
   h->oldest = (h->oldest + 1) % h->slots;
   --h->count;
-  return h->threaded ? ABUT_SUCCESS : tell_caller(h->sharing);
+  return h->threaded ? ABUT_SUCCESS : report_progress(h->sharing);
 }
 
 /* Chunks of a group have no more than so many elements; those of other groups shrink as well. */
@@ -305,13 +305,13 @@ static void wait_for_hands(sharing *s)
   bool over = false;
   while (!over) {
     pthread_mutex_lock(&s->lock);
-    while (s->working && (s->done == s->told || s->status != ABUT_SUCCESS)) {
+    while (s->working && (s->done == s->reported || s->status != ABUT_SUCCESS)) {
       pthread_cond_wait(&s->changed, &s->lock);
     }
     over = !s->working;
     const bool well = s->status == ABUT_SUCCESS;
     pthread_mutex_unlock(&s->lock);
-    const abut_status status = well ? tell_caller(s) : ABUT_SUCCESS;
+    const abut_status status = well ? report_progress(s) : ABUT_SUCCESS;
     if (status != ABUT_SUCCESS) {
       pthread_mutex_lock(&s->lock);
       fail_call(s, status);

@@ -37,7 +37,7 @@ typedef struct sharing {
   pthread_cond_t changed;
   size_t next, group; /* the first element that nobody has taken, and its group */
   size_t done, flying;
-  size_t told; /* how much was done when the caller was told last */
+  size_t reported; /* how much was done when the caller was told last */
   size_t returned_count;
   abut_status status;  /* of the whole call */
   bool unfit[MEMBERS]; /* members for which one element is too large */

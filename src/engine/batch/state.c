@@ -64,7 +64,7 @@ static double part_of(const state *s, size_t place)
   return place < s->context->count ? s->parts[place] : 1.0;
 }
 
-static bool takes_part(const state *s, size_t place, double sum)
+static bool holds_rows(const state *s, size_t place, double sum)
 {
   const context *c = s->context;
   return context_works(c, place) && (place < c->count || context_first(c) == place) &&
@@ -78,11 +78,11 @@ static abut_status divide(state *s)
   double sum = 0.0, before = 0.0;
   size_t members = 0, first = 0;
   for (size_t i = 0; i < MEMBERS; ++i) {
-    sum += takes_part(s, i, 0.0) ? part_of(s, i) : 0.0;
-    members += takes_part(s, i, 0.0);
+    sum += holds_rows(s, i, 0.0) ? part_of(s, i) : 0.0;
+    members += holds_rows(s, i, 0.0);
   }
   for (size_t i = 0; i < MEMBERS; ++i) {
-    if (takes_part(s, i, sum)) {
+    if (holds_rows(s, i, sum)) {
       before += sum > 0.0 ? part_of(s, i) / sum : 1.0 / (double)members;
       const size_t end = (size_t)(before * (double)s->count + 0.5);
       TRY(add_ranges(s, first, end < s->count ? end : s->count, i));
@@ -251,7 +251,7 @@ static void state_free(void *object)
   free(s);
 }
 
-static abut_status take_widths(state *s, const size_t *widths, size_t arrays)
+static abut_status set_widths(state *s, const size_t *widths, size_t arrays)
 {
   if (!arrays || arrays > ABUT_STATE_ARRAYS_MOST) {
     return fail(ABUT_ERROR_ARGUMENT, "a state has 1 to %d arrays, not %zu", ABUT_STATE_ARRAYS_MOST,
@@ -278,7 +278,7 @@ static abut_status take_widths(state *s, const size_t *widths, size_t arrays)
   return ABUT_SUCCESS;
 }
 
-static abut_status take_parts(state *s, const double *parts)
+static abut_status set_parts(state *s, const double *parts)
 {
   double sum = 0.0;
   for (size_t i = 0; i < s->context->count; ++i) {
@@ -309,8 +309,8 @@ abut_status abut_create_state(abut_context handle_, size_t count, const size_t *
   s->context = c;
   s->count = count;
   s->real_bytes = context_real_bytes(c);
-  TRY_DONE(take_widths(s, widths, arrays));
-  TRY_DONE(take_parts(s, parts));
+  TRY_DONE(set_widths(s, widths, arrays));
+  TRY_DONE(set_parts(s, parts));
   for (size_t i = 0; i < arrays; ++i) {
     TRY_DONE(allocate(&memory, count, state_row(s, i)));
     s->copy[i] = memory;

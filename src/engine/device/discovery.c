@@ -14,20 +14,20 @@
 #define MAX_DEVICES 64
 
 /* Asks what every driver must answer: without it, the device would be taken for another one. */
-static void ask(found_device *d, cl_device_info what, size_t bytes, void *to)
+static void query_device(found_device *d, cl_device_info what, size_t bytes, void *to)
 {
   const cl_int code = clGetDeviceInfo(d->device, what, bytes, to, NULL);
   d->code = d->code == CL_SUCCESS ? code : d->code;
 }
 
-static void ask_text(found_device *d, cl_device_info what, char *out, size_t bytes)
+static void query_text(found_device *d, cl_device_info what, char *out, size_t bytes)
 {
   char text[1024] = "";
-  ask(d, what, sizeof text - 1, text);
+  query_device(d, what, sizeof text - 1, text);
   snprintf(out, bytes, "%.*s", (int)bytes - 1, text);
 }
 
-static void ask_platform(found_device *d)
+static void query_platform(found_device *d)
 {
   abut_device_info *info = &d->info;
   char text[1024] = "";
@@ -35,10 +35,10 @@ static void ask_platform(found_device *d)
   snprintf(info->platform, sizeof info->platform, "%.*s", (int)sizeof info->platform - 1, text);
 }
 
-static abut_device_type ask_type(found_device *d)
+static abut_device_type query_type(found_device *d)
 {
   cl_device_type type = 0;
-  ask(d, CL_DEVICE_TYPE, sizeof type, &type);
+  query_device(d, CL_DEVICE_TYPE, sizeof type, &type);
   if (type & CL_DEVICE_TYPE_CPU || strstr(d->info.name, "llvmpipe")) {
     return ABUT_DEVICE_CPU;
   }
@@ -46,7 +46,7 @@ static abut_device_type ask_type(found_device *d)
 }
 
 /* A driver that knows no float64 may not know the question. */
-static bool ask_float64(found_device *d)
+static bool query_float64(found_device *d)
 {
   cl_device_fp_config doubles = 0;
   const cl_int code =
@@ -76,17 +76,17 @@ static void describe(found_device *d)
   cl_uint units = 0, clock = 0;
   cl_ulong memory = 0, most = 0;
   memset(info, 0, sizeof *info);
-  ask_platform(d);
-  ask_text(d, CL_DEVICE_NAME, info->name, sizeof info->name);
-  ask_text(d, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
-  ask_text(d, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
-  ask_text(d, CL_DEVICE_VERSION, info->version, sizeof info->version);
-  info->type = ask_type(d);
+  query_platform(d);
+  query_text(d, CL_DEVICE_NAME, info->name, sizeof info->name);
+  query_text(d, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
+  query_text(d, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
+  query_text(d, CL_DEVICE_VERSION, info->version, sizeof info->version);
+  info->type = query_type(d);
   find_architecture(d->device, info);
-  info->has_float64 = ask_float64(d);
-  ask(d, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units);
-  ask(d, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory);
-  ask(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most);
+  info->has_float64 = query_float64(d);
+  query_device(d, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units);
+  query_device(d, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory);
+  query_device(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most);
   clGetDeviceInfo(d->device, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof clock, &clock, NULL);
   info->compute_units = units;
   info->clock_mhz = clock;

@@ -312,7 +312,7 @@ static abut_status find_last(recorder *r)
 }
 
 /* Whether some track has the kernel of a launch, but not next: it is better to wait for that. */
-static bool comes_later(const recorder *r, const kept_launch *of)
+static bool occurs_later(const recorder *r, const kept_launch *of)
 {
   const size_t *last = &r->last[of->number * r->track_count];
   for (size_t t = 0; t < r->track_count; ++t) {
@@ -340,7 +340,7 @@ static const kept_launch *choose(const recorder *r)
   for (size_t t = 0; differ && t < r->track_count; ++t) {
     if (r->heads[t] < end_of(r, t)) {
       const kept_launch *l = &r->all[r->heads[t]];
-      if ((!last || !same_kernel(last, l)) && !comes_later(r, l)) {
+      if ((!last || !same_kernel(last, l)) && !occurs_later(r, l)) {
         return l;
       }
       last = l;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* The host path works alone, with one lane, whatever a file says. */
-static void take(const tuning *from, const abut_device_info *info, tuning *to)
+static void apply_tuning(const tuning *from, const abut_device_info *info, tuning *to)
 {
   if (info->type != ABUT_DEVICE_HOST) {
     to->group = from->group;
@@ -31,7 +31,7 @@ tuning tuning_find(const tuning_file *file, const abut_device_info *info, abut_p
     t.lanes = all->values.lanes;
   }
   if (entry) {
-    take(&entry->values, info, &t);
+    apply_tuning(&entry->values, info, &t);
   }
   if (row) {
     *row = entry ? NULL : found;
@@ -45,7 +45,7 @@ static abut_status read_users_file(char **path, tuning_file *file)
   return tuning_file_read(*path, file);
 }
 
-static void take_wanted(const tuning *wanted, tuning *out)
+static void apply_wanted(const tuning *wanted, tuning *out)
 {
   if (wanted->lanes == 1 && out->lanes != 1) {
     const abut_device_info any = {.type = ABUT_DEVICE_OTHER};
@@ -69,7 +69,7 @@ abut_status tuning_with(const abut_device_info *info, abut_precision precision,
   TRY(status);
   for (int i = 0; i < MODULE_COUNT; ++i) {
     out[i] = tuning_find(&file, info, precision, module_name((module_id)i), NULL);
-    take_wanted(wanted, &out[i]);
+    apply_wanted(wanted, &out[i]);
   }
   tuning_file_free(&file);
   return ABUT_SUCCESS;

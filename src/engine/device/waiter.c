@@ -47,7 +47,7 @@ void waiter_leave(waiter *w)
   drop(w);
 }
 
-static void tell(waiter *w, cl_int code)
+static void signal_end(waiter *w, cl_int code)
 {
   pthread_mutex_lock(&w->lock);
   if (!w->done) { /* as it may be by poll_event */
@@ -63,7 +63,7 @@ static void tell(waiter *w, cl_int code)
 static void CL_CALLBACK event_ended(cl_event event, cl_int status, void *user)
 {
   (void)event;
-  tell(user, status < 0 ? status : CL_SUCCESS);
+  signal_end(user, status < 0 ? status : CL_SUCCESS);
 }
 
 /* Makes a waiter that the one who waits and the one who tells hold. */
@@ -172,7 +172,7 @@ static void *finish(void *user)
   if (f.retained) {
     clReleaseCommandQueue(f.queue);
   }
-  tell(f.waiter, code);
+  signal_end(f.waiter, code);
   return NULL;
 }
 

@@ -79,7 +79,7 @@ static process_lock wait_for_others(const context *c, const member *m, int progr
 }
 
 /* The host path builds nothing. */
-static void tell_building(const context *c, const member *m, module_id module, bool done)
+static void report_building(const context *c, const member *m, module_id module, bool done)
 {
   const abut_device_info *info = device_info(m->device);
   char what[sizeof info->name + 64];
@@ -105,9 +105,9 @@ abut_status test_member(context *c, size_t place, module_id module, program_id n
   }
   abut_counters *counters = device_counters(m->device), before = *counters;
   const process_lock lock = wait_for_others(c, m, PROGRAM_OF(module, numbers, adjoint));
-  tell_building(c, m, module, false);
+  report_building(c, m, module, false);
   const abut_status status = run(c, place, test);
-  tell_building(c, m, module, true);
+  report_building(c, m, module, true);
   process_lock_give_back(lock, status == ABUT_SUCCESS);
   before.builds = counters->builds;
   before.resident = counters->resident;

@@ -50,7 +50,7 @@ abut_context self_test_context(const self_test *t)
   return (abut_context){t->one->self.index, t->one->self.generation};
 }
 
-static void *take(self_test *t, size_t count)
+static void *reserve(self_test *t, size_t count)
 {
   char *at = (char *)t->room.data + t->used * t->room.size;
   t->used += count;
@@ -62,7 +62,7 @@ void *self_test_put(self_test *t, const double *from, size_t count, size_t perio
   for (size_t i = 0; i < count; ++i) {
     reals_set(&t->room, t->used + i, from[i % period]);
   }
-  return take(t, count);
+  return reserve(t, count);
 }
 
 void *self_test_room(self_test *t, size_t count)
@@ -70,7 +70,7 @@ void *self_test_room(self_test *t, size_t count)
   for (size_t i = 0; i < count; ++i) {
     reals_set(&t->room, t->used + i, NAN);
   }
-  return take(t, count);
+  return reserve(t, count);
 }
 
 double self_test_number(const self_test *t, const void *array, size_t i)

@@ -34,7 +34,7 @@ static void own_sizes(const scene_def *s, size_t slots, world_sizes *out)
   out->exact = s->exact_diagonal;
   out->pyramidal = s->pyramidal;
   out->damped = tables_is_damped(s);
-  out->entry_reals = ENTRY_REALS;
+  out->active_reals = ACTIVE_REALS;
   out->newton = true;
 }
 
@@ -138,7 +138,7 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
  * here has waited for all kernels that used the pool, so that it may grow now. */
 static abut_status grow_panels(const stepping *s)
 {
-  const size_t blocks = (s->count + ITEM_BLOCK - 1) / ITEM_BLOCK;
+  const size_t blocks = (s->count + COUNT_BLOCK - 1) / COUNT_BLOCK;
   int units;
   TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER_SUMS, blocks, 1, ARG_BUFFER(s->tables->head),
              OF(s, WORLD_ORDER), OF(s, WORLD_ORDER_SUMS), ARG_INT(s->count)));
@@ -156,8 +156,9 @@ static abut_status grow_panels(const stepping *s)
 /* Finds islands and orders of elimination for the contacts that the last step_tree has left. */
 static abut_status find_order(const stepping *s)
 {
-  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER, s->count, 1, TABLES(s), OF(s, WORLD_ITEMS),
-             OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), OF(s, WORLD_ORDER), ARG_INT(s->count)));
+  TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER, s->count, 1, TABLES(s), OF(s, WORLD_PAIRS),
+             OF(s, WORLD_ACTIVE_LIST), OF(s, WORLD_ACTIVE_PAIRS), OF(s, WORLD_ORDER),
+             ARG_INT(s->count)));
   TRY(counts_work(s) ? count_islands_of(s) : ABUT_SUCCESS);
   return sizes_of(s)->pooled ? grow_panels(s) : ABUT_SUCCESS;
 }
@@ -174,7 +175,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
   TRY(sizes_of(s)->groups || sizes_of(s)->rows ? find_order(s) : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_SOLVE, s->count, 1, TABLES(s), REALS(s), OF(s, q), OF(s, v),
                 OF(s, start), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
-                ENTRIES(s), ORDER_OF(s), OF(s, WORLD_WORK), OF(s, WORLD_ENTRY_SUMS),
+                ACTIVE_PAIRS(s), ORDER_OF(s), OF(s, WORLD_WORK), OF(s, WORLD_ACTIVE_SUMS),
                 OF(s, WORLD_ACCELERATION), ARG_INT(needs_constraint_force(s)),
                 OF(s, WORLD_CONSTRAINT_FORCE), OF(s, s->again ? WORLD_ITERATIONS : OUT_ITERATIONS),
                 OF(s, OUT_STATUS), ARG_INT(s->count));
@@ -183,7 +184,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 static abut_status put_forces(const stepping *s, size_t width)
 {
   return LAUNCH(s->device, KERNEL_WORLD_FORCES, s->count, 1, TABLES(s), REALS(s), PARAMETERS_OF(s),
-                OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK),
+                OF(s, WORLD_SCRATCH), ACTIVE_PAIRS(s), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK),
                 OF(s, WORLD_ACCELERATION), OF(s, OUT_STATUS), ARG_INT(width),
                 ARG_INT(s->call->in_world), OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
 }
@@ -195,10 +196,10 @@ static abut_status forces(const stepping *s)
 
 static abut_status pushes(const stepping *s)
 {
-  const size_t items = items_of(s)->count;
-  return LAUNCH(s->device, KERNEL_WORLD_ITEM_PUSHES, items, 1, TABLES(s), REALS(s),
-                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_WORK),
-                OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSHES), ARG_INT(items));
+  const size_t pairs = slot_pairs_of(s)->count;
+  return LAUNCH(s->device, KERNEL_WORLD_PAIR_PUSHES, pairs, 1, TABLES(s), REALS(s),
+                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ACTIVE_PAIRS(s), OF(s, WORLD_WORK),
+                OF(s, WORLD_ACCELERATION), OF(s, WORLD_PUSHES), ARG_INT(pairs));
 }
 
 /* ---- derivatives ---- */
@@ -209,8 +210,8 @@ static abut_status factor(const stepping *s)
   TRY(find_order(s));
   return LAUNCH(s->device, KERNEL_WORLD_FACTOR, s->count, 1, TABLES(s), REALS(s), OF(s, WORLD_Q),
                 OF(s, WORLD_V), OF(s, WORLD_ACCELERATION), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH),
-                ENTRIES(s), ORDER_OF(s), OF(s, OUT_STATUS), OF(s, WORLD_WORK),
-                OF(s, WORLD_ENTRY_SUMS), OF(s, WORLD_GOOD), ARG_INT(s->count));
+                ACTIVE_PAIRS(s), ORDER_OF(s), OF(s, OUT_STATUS), OF(s, WORLD_WORK),
+                OF(s, WORLD_ACTIVE_SUMS), OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
 /* Makes y = H^-1 b and what limits and friction losses ask for by it; with_basis also
@@ -218,9 +219,9 @@ static abut_status factor(const stepping *s)
 static abut_status multipliers(const stepping *s, bool with_basis)
 {
   return LAUNCH(s->device, KERNEL_WORLD_MULTIPLIERS, s->count, 1, TABLES(s), REALS(s),
-                OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), ORDER_OF(s),
-                OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR), OF(s, WORLD_BASIS),
-                ARG_INT(with_basis), ARG_INT(items_of(s)->count), OF(s, WORLD_WORK),
+                OF(s, WORLD_Q), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ACTIVE_PAIRS(s),
+                ORDER_OF(s), OF(s, WORLD_GOOD), OF(s, WORLD_ACCELERATION_BAR), OF(s, WORLD_BASIS),
+                ARG_INT(with_basis), ARG_INT(slot_pairs_of(s)->count), OF(s, WORLD_WORK),
                 OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ROW_ADJOINT),
                 ARG_INT(s->count));
 }
@@ -228,23 +229,23 @@ static abut_status multipliers(const stepping *s, bool with_basis)
 #define BY_MULTIPLIERS (-1)
 #define BY_PUSHES (-2)
 
-/* Makes the cotangents of the contacts of `count` items from `first` on, and of their groups. The
- * groups' relative twists are those under the multipliers, and of cotangents of what contacts push
- * with if there are any, where `basis` is BY_MULTIPLIERS; only the latter where it is BY_PUSHES;
- * else unit twist `basis`. */
+/* Makes the cotangents of the contacts of `count` world pairs from `first` on, and of their groups.
+ * The groups' relative twists are those under the multipliers, and of cotangents of what contacts
+ * push with if there are any, where `basis` is BY_MULTIPLIERS; only the latter where it is
+ * BY_PUSHES; else unit twist `basis`. */
 static abut_status pull(const stepping *s, size_t first, size_t count, int basis,
                         const group_rows *to)
 {
   const abut_worlds_gradients *g = s->pulls_pushes ? s->call->gradients : NULL;
   return LAUNCH(s->device, KERNEL_WORLD_CONTACTS_ADJOINT, count, 1, TABLES(s), REALS(s),
-                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_MULTIPLIERS),
+                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ACTIVE_PAIRS(s), OF(s, WORLD_MULTIPLIERS),
                 ARG_INT(basis), ARG_INT(g && g->link_forces), OF(s, IN_LINK_FORCES_BAR),
                 ARG_INT(g && g->pair_forces), OF(s, IN_PAIR_FORCES_BAR), OF(s, WORLD_GOOD),
                 ARG_INT(first), OF(s, WORLD_WORK), OF(s, WORLD_BARS), ARG_BUFFER(to->groups),
                 ARG_INT(to->at), ARG_INT(count));
 }
 
-static abut_status pull_multipliers(const stepping *s, const item_wave *w, size_t number,
+static abut_status pull_multipliers(const stepping *s, const pair_batch *w, size_t number,
                                     const group_rows *to)
 {
   (void)number;
@@ -255,10 +256,10 @@ static abut_status pull_multipliers(const stepping *s, const item_wave *w, size_
 static abut_status pull_pushes(const stepping *s)
 {
   const group_rows to = group_rows_of(s);
-  const size_t items = items_of(s)->count;
-  TRY(items ? pull(s, 0, items, BY_PUSHES, &to) : ABUT_SUCCESS);
+  const size_t pairs = slot_pairs_of(s)->count;
+  TRY(pairs ? pull(s, 0, pairs, BY_PUSHES, &to) : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_PUSHES_ACCELERATION, s->count, 1, TABLES(s), REALS(s),
-                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_WORK),
+                PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), ACTIVE_PAIRS(s), OF(s, WORLD_WORK),
                 OF(s, WORLD_GOOD), OF(s, WORLD_GROUP_ADJOINT), OF(s, WORLD_ACCELERATION_BAR),
                 ARG_INT(s->count));
 }
@@ -269,10 +270,10 @@ static abut_status contacts_adjoint(const stepping *s)
   TRY(factor(s));
   TRY(s->pulls_pushes ? pull_pushes(s) : ABUT_SUCCESS);
   TRY(multipliers(s, false));
-  return waves_adjoint(s, &to, 1, pull_multipliers);
+  return pair_batches_adjoint(s, &to, 1, pull_multipliers);
 }
 
-static abut_status pull_twist(const stepping *s, const item_wave *w, size_t number,
+static abut_status pull_twist(const stepping *s, const pair_batch *w, size_t number,
                               const group_rows *to)
 {
   return pull(s, w->rows.first, w->rows.count, (int)number, to);
@@ -285,7 +286,7 @@ static abut_status basis(const stepping *s)
 {
   const group_rows to = {world_buffer_of(s, WORLD_BASIS), 0};
   TRY(factor(s));
-  return waves_adjoint(s, &to, 6, pull_twist);
+  return pair_batches_adjoint(s, &to, 6, pull_twist);
 }
 
 static abut_status multipliers_of_basis(const stepping *s)

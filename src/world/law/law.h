@@ -83,9 +83,9 @@ struct contact_law {
 
   /* ---- tables of a scene ---- */
   /* Sets the sizes that are its own, among which `damped` says that Euler's step takes dampers in;
-   * pair_springs, limp, entry_reals and newton are what the law asks for (geometry/world.h), and 0
-   * unless it sets them: entry_reals is needed where its kernels add up the contacts of entries.
-   * slots is how many slots a world's contacts have. */
+   * pair_springs, zero_stiffness, active_reals and newton are what the law asks for
+   * (geometry/world.h), and 0 unless it sets them: active_reals is needed where its kernels add up
+   * the contacts of active pairs. slots is how many slots a world's contacts have. */
   void (*sizes)(const scene_def *s, size_t slots, world_sizes *out);
 
   /* Whether its steps need the mobilities X M^-1 X' of groups and the diagonal of M^-1 at each
@@ -102,7 +102,7 @@ struct contact_law {
    * of its worlds. Both may be NULL; what a call asks of members that are not there is refused for
    * all laws. */
   abut_status (*check)(const abut_worlds *w);
-  abut_status (*check_kind)(const steps_call *c, const steps_kind *k);
+  abut_status (*check_type)(const steps_call *c, const world_type *k);
 
   /* Runs, on a member of the context, the self-tests of all that its steps need beside what worlds
    * of every law need. May be NULL. */
@@ -138,8 +138,8 @@ struct contact_law {
    * steps_call.in_world says. NULL: multipliers are refused. */
   abut_status (*forces)(const stepping *s);
 
-  /* Writes to WORLD_PUSHES what the contacts of each item of the last `solve` push with. NULL:
-   * forces on links and of pairs are refused. */
+  /* Writes to WORLD_PUSHES what the contacts of each world pair of the last `solve` push with.
+   * NULL: forces on links and of pairs are refused. */
   abut_status (*pushes)(const stepping *s);
 
   /* Writes to OUT_INVERSE the forces by which actuators would make the accelerations at IN_A, after
@@ -154,7 +154,7 @@ struct contact_law {
                           WORLD_GAINED, but not with RK4, whose tree is not that of the step's
                           beginning any more. */
 
-  /* ---- derivatives: needed unless `check_kind` refuses calls that ask for any ---- */
+  /* ---- derivatives: needed unless `check_type` refuses calls that ask for any ---- */
   bool pulls_pushes; /* Its contacts_adjoint takes cotangents of what contacts push with. */
   bool escapes;      /* abut_worlds_gradients' `escape` means something to it. */
   bool keeps_guess;  /* The reverse pass solves a step again from the same start, and so needs

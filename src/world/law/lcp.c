@@ -190,7 +190,7 @@ static abut_status make_problem(const stepping *s, world_buffer q, world_buffer 
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_PROBLEM, s->count, 1, TABLES(s), REALS(s), OF(s, q),
                 OF(s, v), OF(s, w), PARAMETERS_OF(s), OF(s, WORLD_SCRATCH), OF(s, WORLD_SINGULARS),
-                ENTRIES(s), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK), OF(s, HARD_NUMBERS),
+                ACTIVE_PAIRS(s), OF(s, WORLD_SLOTS), OF(s, WORLD_WORK), OF(s, HARD_NUMBERS),
                 OF(s, HARD_CHOICE), OF(s, HARD_CANDIDATES), OF(s, HARD_NEAREST),
                 OF(s, HARD_PARENTS), OF(s, HARD_A), OF(s, HARD_B), OF(s, HARD_MU), OF(s, HARD_BOX),
                 OF(s, HARD_GUESS), OF(s, OUT_STATUS), ARG_INT(s->count));
@@ -229,7 +229,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 static abut_status put_forces(const stepping *s, size_t width)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_FORCES, s->count, 1, ARG_BUFFER(s->tables->head),
-                REALS(s), OF(s, WORLD_CONTACTS), OF(s, WORLD_ITEMS), OF(s, WORLD_SLOTS),
+                REALS(s), OF(s, WORLD_CONTACTS), OF(s, WORLD_PAIRS), OF(s, WORLD_SLOTS),
                 OF(s, HARD_CHOICE), OF(s, HARD_NUMBERS), OF(s, HARD_F), OF(s, OUT_STATUS),
                 ARG_INT(width), ARG_INT(s->call->in_world), OF(s, OUT_MULTIPLIERS),
                 ARG_INT(s->count));
@@ -243,7 +243,7 @@ static abut_status forces(const stepping *s)
 static abut_status pushes(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_PUSHES, s->count, 1, ARG_BUFFER(s->tables->head),
-                REALS(s), ENTRIES(s), OF(s, HARD_CHOICE), OF(s, HARD_NUMBERS), OF(s, HARD_F),
+                REALS(s), ACTIVE_PAIRS(s), OF(s, HARD_CHOICE), OF(s, HARD_NUMBERS), OF(s, HARD_F),
                 OF(s, OUT_STATUS), OF(s, WORLD_PUSHES), ARG_INT(s->count));
 }
 

@@ -45,7 +45,7 @@ _Static_assert((int)HARD_BUFFERS <= POOL_BUFFERS,
 /* Arguments of launches: what make_problem leaves of contacts' rows, and what the tree and contacts
  * are. */
 #define HARD(s) OF(s, HARD_NUMBERS), OF(s, HARD_CHOICE), OF(s, HARD_PARENTS)
-#define FOUND(s) OF(s, WORLD_SCRATCH), ENTRIES(s), OF(s, WORLD_WORK)
+#define FOUND(s) OF(s, WORLD_SCRATCH), ACTIVE_PAIRS(s), OF(s, WORLD_WORK)
 
 /* Whether the call asks for `escape`: derivatives may then go by classes that descent would choose
  * (section 9). */

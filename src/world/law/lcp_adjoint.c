@@ -37,7 +37,7 @@ static abut_status add_moved(const stepping *s)
   const world_sizes *n = sizes_of(s);
   const size_t nv = (size_t)n->nv, nu = (size_t)n->nu, actuators = (size_t)n->actuators;
   const size_t moved = nu - actuators;
-  return moved ? take_more(s, HARD_EXTRA, nv + moved, nv, WORLD_U_BAR, nu, actuators, moved)
+  return moved ? add_columns(s, HARD_EXTRA, nv + moved, nv, WORLD_U_BAR, nu, actuators, moved)
                : ABUT_SUCCESS;
 }
 
@@ -52,8 +52,8 @@ static abut_status multipliers(const stepping *s, bool with_extra)
                 OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_ROW_ADJOINT), ARG_INT(s->count));
 }
 
-/* Makes the cotangents of a wave's contacts and of their groups. */
-static abut_status pull(const stepping *s, const item_wave *w, size_t number, const group_rows *to)
+/* Makes the cotangents of a pair batch's contacts and of their groups. */
+static abut_status pull(const stepping *s, const pair_batch *w, size_t number, const group_rows *to)
 {
   (void)number;
   return LAUNCH(s->device, KERNEL_WORLD_HARD_CONTACTS_ADJOINT, w->rows.count, 1, TABLES(s),
@@ -151,7 +151,7 @@ abut_status lcp_contacts_adjoint(const stepping *s)
 {
   const group_rows to = group_rows_of(s);
   TRY(multipliers(s, true));
-  return waves_adjoint(s, &to, 1, pull);
+  return pair_batches_adjoint(s, &to, 1, pull);
 }
 
 /* ---- Jacobians ---- */
@@ -170,28 +170,28 @@ static abut_status jacobian_row(const stepping *s, size_t dof)
   return put_jacobian_row(s, 0, (int)dof, 1);
 }
 
-static abut_status pull_unit(const stepping *s, const item_wave *w, size_t number,
+static abut_status pull_unit(const stepping *s, const pair_batch *w, size_t number,
                              const group_rows *to)
 {
   TRY(unit_multipliers(s, number));
   return pull(s, w, number, to);
 }
 
-/* Fills WORLD_BASIS: for each wave and degree of freedom it goes back through the wave's manifold.
- * Unit twists of groups would not do, since what hard contacts ask for also depends on x, one
- * number of each row. */
+/* Fills WORLD_BASIS: for each pair batch and degree of freedom it goes back through the pair
+ * batch's manifold. Unit twists of groups would not do, since what hard contacts ask for also
+ * depends on x, one number of each row. */
 static abut_status basis(const stepping *s)
 {
   const group_rows to = {world_buffer_of(s, WORLD_BASIS), 0};
-  return waves_adjoint(s, &to, (size_t)sizes_of(s)->nv, pull_unit);
+  return pair_batches_adjoint(s, &to, (size_t)sizes_of(s)->nv, pull_unit);
 }
 
-/* Waves share the manifold's memory, so that each wave goes back for all rows before the next one
- * is run. The rows are then made of what has been kept in WORLD_BASIS. */
-static abut_status jacobian_of_waves(const stepping *s)
+/* Pair batches share the manifold's memory, so that each pair batch goes back for all rows before
+ * the next one is run. The rows are then made of what has been kept in WORLD_BASIS. */
+static abut_status jacobian_of_pair_batches(const stepping *s)
 {
   const size_t nv = (size_t)sizes_of(s)->nv, row = GROUP_ADJOINT * device_real_bytes(s->device);
-  const size_t bytes = items_of(s)->count * row;
+  const size_t bytes = slot_pairs_of(s)->count * row;
   TRY(basis(s));
   for (size_t dof = 0; dof < nv; ++dof) {
     TRY(unit_multipliers(s, dof));
@@ -209,12 +209,12 @@ abut_status lcp_jacobian(const stepping *s, int stage, int stages)
   const group_rows to = group_rows_of(s);
   const size_t nv = (size_t)sizes_of(s)->nv;
   TRY(factor(s));
-  if (!s->call->worlds->contacts && items_of(s)->bundle_count > 1) {
-    return jacobian_of_waves(s);
+  if (!s->call->worlds->contacts && slot_pairs_of(s)->launch_set_count > 1) {
+    return jacobian_of_pair_batches(s);
   }
   for (size_t dof = 0; dof < nv; ++dof) {
     TRY(unit_multipliers(s, dof));
-    TRY(waves_adjoint(s, &to, 1, pull));
+    TRY(pair_batches_adjoint(s, &to, 1, pull));
     TRY(jacobian_row(s, dof));
   }
   return ABUT_SUCCESS;

@@ -21,7 +21,7 @@ abut_status spring_check(const abut_worlds *w)
 
 /* Reactions at planes' centres have no Jacobians (docs/dev/spring-formulas.md, "Derivatives"),
  * which derivatives and implicit steps need. */
-static abut_status check_kind(const steps_call *c, const steps_kind *k)
+static abut_status check_type(const steps_call *c, const world_type *k)
 {
   if (!is_differentiated(c) && !is_implicit(c)) {
     return ABUT_SUCCESS;
@@ -117,7 +117,7 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
 
 spring_run run_of_pair(const stepping *s, size_t i)
 {
-  const scene_pair *p = &s->kind->scene->def.pairs[s->kind->groups[i].pair];
+  const scene_pair *p = &s->type->scene->def.pairs[s->type->groups[i].pair];
   const resident_springs *m = &s->tables->springs;
   return (spring_run){.device = s->device,
                       .memory = &s->on->memory[s->slot][0],
@@ -137,14 +137,14 @@ abut_status put_twist(const stepping *s, size_t i, int side, int from, size_t to
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_TWISTS, world_blocks(s), 1,
                 ARG_BUFFER(s->tables->head), OF(s, WORLD_SCRATCH), ARG_INT(from), BODIES(s),
-                ARG_INT(POSE_WIDTH * (2 * (int)i + side)), ARG_INT(s->kind->groups[i].link[side]),
+                ARG_INT(POSE_WIDTH * (2 * (int)i + side)), ARG_INT(s->type->groups[i].link[side]),
                 ARG_INT(s->count), PAIR_OF(s, to));
 }
 
 /* Writes the pose and the twist of a side's body, as the kernels of springs want them. */
 static abut_status put_motion(const stepping *s, size_t i, int side)
 {
-  const int link = s->kind->groups[i].link[side], at = POSE_WIDTH * (2 * (int)i + side);
+  const int link = s->type->groups[i].link[side], at = POSE_WIDTH * (2 * (int)i + side);
   TRY(LAUNCH(s->device, KERNEL_WORLD_POSES, world_blocks(s), 1, ARG_BUFFER(s->tables->head),
              OF(s, WORLD_SCRATCH), BODIES(s), ARG_INT(at), ARG_INT(link), ARG_INT(s->count),
              PAIR_OF(s, POSE_OF_SIDE(side))));
@@ -167,14 +167,14 @@ abut_status find_wrench(const stepping *s, size_t i)
 /* Adds the wrenches of all pairs to the forces on links, at world_sizes.at_force. */
 static abut_status find_contacts_of_clouds(const stepping *s)
 {
-  for (size_t i = 0; i < s->kind->group_count; ++i) {
+  for (size_t i = 0; i < s->type->group_count; ++i) {
     TRY(find_wrench(s, i));
     TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_LOAD, world_blocks(s), 1, TABLES(s), BODIES(s),
                ARG_INT(i), ARG_INT(i == 0), PAIR_OF(s, SPRING_WRENCHES_1),
                PAIR_OF(s, SPRING_WRENCHES_2), ARG_INT(s->count), OF(s, WORLD_SCRATCH)));
     if (s->call->worlds->multipliers) {
       TRY(LAUNCH(s->device, KERNEL_WORLD_SPRING_FORCE, s->count, 1, PAIR_OF(s, SPRING_WRENCHES_1),
-                 ARG_INT(i), ARG_INT(s->kind->group_count), OF(s, OUT_STATUS), OF(s, SPRING_FORCES),
+                 ARG_INT(i), ARG_INT(s->type->group_count), OF(s, OUT_STATUS), OF(s, SPRING_FORCES),
                  ARG_INT(s->count)));
     }
   }
@@ -201,8 +201,8 @@ abut_status spring_inverse(const stepping *s, world_buffer q, world_buffer v)
 
 static abut_status forces(const stepping *s)
 {
-  const size_t pairs = 3 * s->kind->group_count;
-  return take(s, SPRING_FORCES, pairs, 0, OUT_MULTIPLIERS, pairs, 0, pairs);
+  const size_t pairs = 3 * s->type->group_count;
+  return copy_columns(s, SPRING_FORCES, pairs, 0, OUT_MULTIPLIERS, pairs, 0, pairs);
 }
 
 abut_status spring_check_step(const stepping *s)
@@ -234,7 +234,7 @@ const contact_law spring_law = {
   .sizes = spring_sizes,
   .put = spring_put,
   .check = spring_check,
-  .check_kind = check_kind,
+  .check_type = check_type,
   .test = test,
   .bytes = bytes,
   .slots = slots,

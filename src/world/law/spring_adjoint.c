@@ -6,7 +6,7 @@
 
 double spring_step(const stepping *s)
 {
-  return s->kind->scene->def.timestep;
+  return s->type->scene->def.timestep;
 }
 
 /* Writes the cotangents of pair i's wrenches: the twist under the multipliers where `basis` is -1,
@@ -42,7 +42,7 @@ static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t 
 static abut_status find_slopes(const stepping *s, size_t i, spring_run *r)
 {
   *r = run_of_pair(s, i);
-  TRY(i + 1 == s->kind->group_count ? ABUT_SUCCESS : find_wrench(s, i));
+  TRY(i + 1 == s->type->group_count ? ABUT_SUCCESS : find_wrench(s, i));
   return spring_run_slopes(r);
 }
 
@@ -63,9 +63,9 @@ abut_status spring_multipliers_of_basis(const stepping *s)
 
 abut_status spring_contacts_adjoint(const stepping *s)
 {
-  const size_t width = GROUP_ADJOINT * s->kind->group_count;
+  const size_t width = GROUP_ADJOINT * s->type->group_count;
   TRY(spring_multipliers(s, false, false));
-  for (size_t i = s->kind->group_count; i-- > 0;) {
+  for (size_t i = s->type->group_count; i-- > 0;) {
     spring_run r;
     TRY(keep_pace(s));
     TRY(find_slopes(s, i, &r));
@@ -78,8 +78,8 @@ abut_status spring_contacts_adjoint(const stepping *s)
 
 abut_status spring_basis(const stepping *s)
 {
-  const size_t width = GROUP_ADJOINT * s->kind->group_count;
-  for (size_t i = s->kind->group_count; i-- > 0;) {
+  const size_t width = GROUP_ADJOINT * s->type->group_count;
+  for (size_t i = s->type->group_count; i-- > 0;) {
     spring_run r;
     TRY(find_slopes(s, i, &r));
     for (int basis = 0; basis < 6; ++basis) {
@@ -100,7 +100,7 @@ static abut_status keep(const stepping *s)
 {
   const world_sizes *n = sizes_of(s);
   const size_t width = 2 * (size_t)n->nv;
-  TRY(take(s, WORLD_STATE_BAR, width, 0, SPRING_KEPT_STATE, width, 0, width));
+  TRY(copy_columns(s, WORLD_STATE_BAR, width, 0, SPRING_KEPT_STATE, width, 0, width));
   return LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_ADJOINT, world_blocks(s), 1,
                 ARG_BUFFER(s->tables->head), OF(s, WORLD_ADJOINT), ARG_INT(0),
                 ARG_INT(PARAMETERS(n->links, n->columns)), OF(s, SPRING_KEPT), ARG_INT(s->count));
@@ -110,7 +110,7 @@ static abut_status keep(const stepping *s)
 static abut_status unkeep(const stepping *s)
 {
   const size_t width = 2 * (size_t)sizes_of(s)->nv;
-  TRY(take(s, SPRING_KEPT_STATE, width, 0, WORLD_STATE_BAR, width, 0, width));
+  TRY(copy_columns(s, SPRING_KEPT_STATE, width, 0, WORLD_STATE_BAR, width, 0, width));
   return LAUNCH(s->device, KERNEL_WORLD_PARAMETERS_AGAIN, world_blocks(s), 1,
                 ARG_BUFFER(s->tables->head), OF(s, SPRING_KEPT), OF(s, WORLD_ADJOINT),
                 ARG_INT(s->count));
@@ -167,7 +167,7 @@ static abut_status find_tangent(const stepping *s, size_t i, spring_run *r)
 
 static abut_status copy_bars(const stepping *s, size_t from, size_t to)
 {
-  return LAUNCH(s->device, KERNEL_WORLD_TAKE, s->count, 1, PAIR_OF(s, from), ARG_INT(TWIST),
+  return LAUNCH(s->device, KERNEL_WORLD_COPY_COLUMNS, s->count, 1, PAIR_OF(s, from), ARG_INT(TWIST),
                 ARG_INT(0), PAIR_OF(s, to), ARG_INT(TWIST), ARG_INT(0), ARG_INT(TWIST),
                 ARG_INT(s->count));
 }
@@ -188,11 +188,11 @@ static abut_status ahead_adjoint(const stepping *s, const spring_run *r)
  * makes of it, the gradient is that of y . (f + h df/dv x - M x) at fixed x and y. */
 static abut_status implicit_contacts_adjoint(const stepping *s)
 {
-  const size_t width = GROUP_ADJOINT * s->kind->group_count;
+  const size_t width = GROUP_ADJOINT * s->type->group_count;
   TRY(spring_unsolve(s));
   TRY(spring_multipliers(s, false, true));
   TRY(spring_bias_adjoint(s));
-  for (size_t i = s->kind->group_count; i-- > 0;) {
+  for (size_t i = s->type->group_count; i-- > 0;) {
     spring_run r;
     TRY(find_tangent(s, i, &r));
     TRY(find_bars(s, i, -1));
@@ -217,9 +217,9 @@ abut_status spring_step_adjoint(const stepping *s, size_t step, bool is_there)
 
 abut_status spring_implicit_jacobian(const stepping *s)
 {
-  const size_t width = GROUP_ADJOINT * s->kind->group_count;
+  const size_t width = GROUP_ADJOINT * s->type->group_count;
   const int nv = sizes_of(s)->nv;
-  for (size_t i = s->kind->group_count; i-- > 0;) {
+  for (size_t i = s->type->group_count; i-- > 0;) {
     spring_run r;
     TRY(find_tangent(s, i, &r));
     for (int basis = 0; basis < 6; ++basis) {

@@ -9,7 +9,7 @@
 #define SPRINGS(s)                                          \
   TABLES(s), REALS(s), PARAMETERS_OF(s), OF(s, IN_SPRINGS), \
     ARG_INT(s->call->worlds->springs != NULL)
-#define CONTACTS(s) OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_ITEMS)
+#define CONTACTS(s) OF(s, WORLD_SCRATCH), OF(s, WORLD_CONTACTS), OF(s, WORLD_PAIRS)
 
 /* ---- tables ---- */
 
@@ -62,16 +62,16 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
 
 /* ---- steps ---- */
 
-/* Adds the wrenches of all items to the forces on links, at world_sizes.at_force. */
+/* Adds the wrenches of all world pairs to the forces on links, at world_sizes.at_force. */
 static abut_status find_wrenches(const stepping *s)
 {
-  const size_t items = items_of(s)->count;
-  TRY(items ? LAUNCH(s->device, KERNEL_WORLD_SPRING_CONTACTS, items, 1, SPRINGS(s), CONTACTS(s),
-                     OF(s, WORLD_ENTRY_SUMS), ARG_INT(items))
+  const size_t pairs = slot_pairs_of(s)->count;
+  TRY(pairs ? LAUNCH(s->device, KERNEL_WORLD_SPRING_CONTACTS, pairs, 1, SPRINGS(s), CONTACTS(s),
+                     OF(s, WORLD_ACTIVE_SUMS), ARG_INT(pairs))
             : ABUT_SUCCESS);
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_ENTRIES, s->count, 1, TABLES(s), OF(s, WORLD_ITEMS),
-                OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), OF(s, WORLD_ENTRY_SUMS),
-                OF(s, WORLD_SCRATCH), ARG_INT(s->count));
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_LINK_FORCES, s->count, 1, TABLES(s),
+                OF(s, WORLD_PAIRS), OF(s, WORLD_ACTIVE_LIST), OF(s, WORLD_ACTIVE_PAIRS),
+                OF(s, WORLD_ACTIVE_SUMS), OF(s, WORLD_SCRATCH), ARG_INT(s->count));
 }
 
 static abut_status solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
@@ -83,7 +83,7 @@ static abut_status solve(const stepping *s, world_buffer q, world_buffer v, worl
 static abut_status put_forces(const stepping *s, size_t width)
 {
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_SLOTS, s->count, 1, SPRINGS(s), CONTACTS(s),
-                OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES), OF(s, WORLD_SLOTS),
+                OF(s, WORLD_ACTIVE_LIST), OF(s, WORLD_ACTIVE_PAIRS), OF(s, WORLD_SLOTS),
                 OF(s, OUT_STATUS), ARG_INT(width), ARG_INT(s->call->in_world),
                 OF(s, OUT_MULTIPLIERS), ARG_INT(s->count));
 }
@@ -95,15 +95,15 @@ static abut_status forces(const stepping *s)
 
 static abut_status pushes(const stepping *s)
 {
-  const size_t items = items_of(s)->count;
-  return LAUNCH(s->device, KERNEL_WORLD_SPRING_PUSHES, items, 1, SPRINGS(s), CONTACTS(s),
-                OF(s, WORLD_PUSHES), ARG_INT(items));
+  const size_t pairs = slot_pairs_of(s)->count;
+  return LAUNCH(s->device, KERNEL_WORLD_SPRING_PUSHES, pairs, 1, SPRINGS(s), CONTACTS(s),
+                OF(s, WORLD_PUSHES), ARG_INT(pairs));
 }
 
 /* ---- derivatives ---- */
 
-/* Makes the cotangents of the contacts of `count` items from `first` on, and of their groups. The
- * groups' relative twists are those under the multipliers where `basis` is -1, else unit twist
+/* Makes the cotangents of the contacts of `count` world pairs from `first` on, and of their groups.
+ * The groups' relative twists are those under the multipliers where `basis` is -1, else unit twist
  * `basis`. `ahead`: what is differentiated is the wrench of an implicit step. */
 static abut_status pull(const stepping *s, size_t first, size_t count, int basis, bool ahead,
                         const group_rows *to)
@@ -111,43 +111,43 @@ static abut_status pull(const stepping *s, size_t first, size_t count, int basis
   return LAUNCH(s->device, KERNEL_WORLD_SPRING_CONTACTS_ADJOINT, count, 1, SPRINGS(s), CONTACTS(s),
                 OF(s, WORLD_MULTIPLIERS), ARG_INT(basis), OF(s, WORLD_IMPLICIT),
                 ARG_REAL(ahead ? spring_step(s) : 0.0), ARG_INT(first), OF(s, WORLD_BARS),
-                OF(s, WORLD_ENTRY_SUMS), ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(count));
+                OF(s, WORLD_ACTIVE_SUMS), ARG_BUFFER(to->groups), ARG_INT(to->at), ARG_INT(count));
 }
 
-static abut_status pull_multipliers(const stepping *s, const item_wave *w, size_t number,
+static abut_status pull_multipliers(const stepping *s, const pair_batch *w, size_t number,
                                     const group_rows *to)
 {
   (void)number;
   return pull(s, w->rows.first, w->rows.count, -1, false, to);
 }
 
-static abut_status pull_multipliers_ahead(const stepping *s, const item_wave *w, size_t number,
+static abut_status pull_multipliers_ahead(const stepping *s, const pair_batch *w, size_t number,
                                           const group_rows *to)
 {
   (void)number;
   return pull(s, w->rows.first, w->rows.count, -1, true, to);
 }
 
-static abut_status pull_twist(const stepping *s, const item_wave *w, size_t number,
+static abut_status pull_twist(const stepping *s, const pair_batch *w, size_t number,
                               const group_rows *to)
 {
   return pull(s, w->rows.first, w->rows.count, (int)number, false, to);
 }
 
-static abut_status pull_twist_ahead(const stepping *s, const item_wave *w, size_t number,
+static abut_status pull_twist_ahead(const stepping *s, const pair_batch *w, size_t number,
                                     const group_rows *to)
 {
   return pull(s, w->rows.first, w->rows.count, (int)number, true, to);
 }
 
-/* Adds the cotangents of the springs' numbers that `pull` has left of all items, where they are
- * asked for. */
+/* Adds the cotangents of the springs' numbers that `pull` has left of all world pairs, where they
+ * are asked for. */
 static abut_status add_numbers(const stepping *s)
 {
   return s->call->gradients && s->call->gradients->springs
            ? LAUNCH(s->device, KERNEL_WORLD_SPRING_NUMBERS, s->count, 1, TABLES(s),
-                    OF(s, WORLD_ITEMS), OF(s, WORLD_ENTRY_LIST), OF(s, WORLD_ENTRIES),
-                    OF(s, WORLD_ENTRY_SUMS), OF(s, OUT_STATUS), OF(s, OUT_SPRINGS_BAR),
+                    OF(s, WORLD_PAIRS), OF(s, WORLD_ACTIVE_LIST), OF(s, WORLD_ACTIVE_PAIRS),
+                    OF(s, WORLD_ACTIVE_SUMS), OF(s, OUT_STATUS), OF(s, OUT_SPRINGS_BAR),
                     ARG_INT(s->count))
            : ABUT_SUCCESS;
 }
@@ -156,7 +156,7 @@ static abut_status contacts_adjoint(const stepping *s)
 {
   const group_rows to = group_rows_of(s);
   TRY(spring_multipliers(s, false, false));
-  TRY(waves_adjoint(s, &to, 1, pull_multipliers));
+  TRY(pair_batches_adjoint(s, &to, 1, pull_multipliers));
   return add_numbers(s);
 }
 
@@ -165,16 +165,16 @@ static abut_status contacts_adjoint(const stepping *s)
 static abut_status basis(const stepping *s)
 {
   const group_rows to = {world_buffer_of(s, WORLD_BASIS), 0};
-  return waves_adjoint(s, &to, 6, pull_twist);
+  return pair_batches_adjoint(s, &to, 6, pull_twist);
 }
 
 static abut_status multipliers_and_basis(const stepping *s, bool ahead)
 {
-  const size_t items = items_of(s)->count;
+  const size_t pairs = slot_pairs_of(s)->count;
   TRY(spring_multipliers(s, false, ahead));
-  return items ? LAUNCH(s->device, KERNEL_WORLD_SPRING_BASIS, items, 1, TABLES(s),
-                        OF(s, WORLD_SCRATCH), OF(s, WORLD_ITEMS), OF(s, WORLD_MULTIPLIERS),
-                        OF(s, WORLD_BASIS), OF(s, WORLD_GROUP_ADJOINT), ARG_INT(items))
+  return pairs ? LAUNCH(s->device, KERNEL_WORLD_SPRING_BASIS, pairs, 1, TABLES(s),
+                        OF(s, WORLD_SCRATCH), OF(s, WORLD_PAIRS), OF(s, WORLD_MULTIPLIERS),
+                        OF(s, WORLD_BASIS), OF(s, WORLD_GROUP_ADJOINT), ARG_INT(pairs))
                : ABUT_SUCCESS;
 }
 
@@ -189,11 +189,11 @@ static abut_status multipliers_of_basis(const stepping *s)
  * back. */
 static abut_status jacobian_by_velocities(const stepping *s, int stage, int stages)
 {
-  const size_t items = items_of(s)->count;
-  for (size_t twist = 0; twist < 6 && items; ++twist) {
-    const group_rows to = {world_buffer_of(s, WORLD_BASIS), twist * items};
+  const size_t pairs = slot_pairs_of(s)->count;
+  for (size_t twist = 0; twist < 6 && pairs; ++twist) {
+    const group_rows to = {world_buffer_of(s, WORLD_BASIS), twist * pairs};
     TRY(keep_pace(s));
-    TRY(pull(s, 0, items, (int)twist, false, &to));
+    TRY(pull(s, 0, pairs, (int)twist, false, &to));
   }
   return jacobian_of_basis(s, stage, stages);
 }
@@ -216,7 +216,7 @@ static abut_status step_adjoint(const stepping *s, size_t step, bool is_there)
   TRY(spring_unsolve(s));
   TRY(spring_multipliers(s, false, true));
   TRY(spring_bias_adjoint(s));
-  TRY(waves_adjoint(s, &to, 1, pull_multipliers_ahead));
+  TRY(pair_batches_adjoint(s, &to, 1, pull_multipliers_ahead));
   TRY(add_numbers(s));
   return tree_adjoint(s, WORLD_IMPLICIT);
 }
@@ -225,7 +225,7 @@ static abut_status implicit_jacobian(const stepping *s)
 {
   const group_rows to = {world_buffer_of(s, WORLD_BASIS), 0};
   const int nv = sizes_of(s)->nv;
-  TRY(waves_adjoint(s, &to, 6, pull_twist_ahead));
+  TRY(pair_batches_adjoint(s, &to, 6, pull_twist_ahead));
   for (int dof = 0; dof < nv; ++dof) {
     TRY(keep_pace(s));
     TRY(unit_cotangent(s, dof, 1));

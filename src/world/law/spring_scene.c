@@ -247,8 +247,8 @@ void spring_inform(const loaded_scene *s, abut_scene_info *info)
 void spring_sizes(const scene_def *s, size_t slots, world_sizes *out)
 {
   (void)slots;
-  out->pair_springs = out->limp = true;
-  out->entry_reals = SPRING_SUMS;
+  out->pair_springs = out->zero_stiffness = true;
+  out->active_reals = SPRING_SUMS;
   out->damped = s->integrator == INTEGRATOR_EULER && tables_is_damped(s);
 }
 

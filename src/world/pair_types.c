@@ -1,16 +1,16 @@
-/* Kinds of a scene's pairs, or of the groups of those that are cut into tiles: those of equal
- * bodies and smoothings, whose items one manifold serves. They are found by a table of hashes,
- * since there may be many pairs and nearly as many kinds. */
+/* Types of a scene's pairs, or of the groups of those that are cut into tiles: those of equal
+ * bodies and smoothings, whose world pairs one manifold serves. They are found by a table of
+ * hashes, since there may be many pairs and nearly as many types. */
 #include "base/error.h"
-#include "world/waves.h"
+#include "world/pair_batches.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The kinds by their hashes, in open addressing: (size) kinds, -1 where there is none. */
-typedef struct kind_table {
+/* The types by their hashes, in open addressing: (size) types, -1 where there is none. */
+typedef struct type_table {
   int *of;
   size_t size; /* a power of two */
-} kind_table;
+} type_table;
 
 static void mix_in(uint64_t *hash, const void *from, size_t bytes)
 {
@@ -34,8 +34,8 @@ static uint64_t hash_of(const pair *p)
   return hash;
 }
 
-/* Sets *kind to that of a pair, a new one where none is like it. */
-static abut_status find_kind(loaded_scene *s, kind_table *t, size_t i, int *kind)
+/* Sets *type to that of a pair, a new one where none is like it. */
+static abut_status find_type(loaded_scene *s, type_table *t, size_t i, int *type)
 {
   const pair *p = pair_get(s->parts[i].pair);
   if (!p) {
@@ -43,20 +43,20 @@ static abut_status find_kind(loaded_scene *s, kind_table *t, size_t i, int *kind
   }
   size_t at = (size_t)hash_of(p) & (t->size - 1);
   for (; t->of[at] >= 0; at = (at + 1) & (t->size - 1)) {
-    const pair *other = pair_get(s->parts[s->pair_kinds[t->of[at]].first].pair);
+    const pair *other = pair_get(s->parts[s->pair_types[t->of[at]].first].pair);
     if (other && pair_is_like(p, other)) {
-      *kind = t->of[at];
+      *type = t->of[at];
       return ABUT_SUCCESS;
     }
   }
-  *kind = t->of[at] = (int)s->pair_kind_count++;
-  s->pair_kinds[*kind].first = i;
+  *type = t->of[at] = (int)s->pair_type_count++;
+  s->pair_types[*type].first = i;
   return ABUT_SUCCESS;
 }
 
-/* Fills kinds (groups) with each group's, and counts them. A kind's `first` is a group until
- * order_kinds. */
-static abut_status count_kinds(loaded_scene *s, kind_table *t, int *kinds)
+/* Fills types (groups) with each group's, and counts them. A type's `first` is a group until
+ * order_types. */
+static abut_status count_types(loaded_scene *s, type_table *t, int *types)
 {
   for (size_t i = 0; i < t->size; ++i) {
     t->of[i] = -1;
@@ -66,49 +66,49 @@ static abut_status count_kinds(loaded_scene *s, kind_table *t, int *kinds)
     /* Beside seams pairs that are alike may differ. */
     const abut_pair own = s->parts[i].pair, other = s->parts[like].pair;
     if (like == i || own.index != other.index || own.generation != other.generation) {
-      TRY(find_kind(s, t, i, &kinds[i]));
+      TRY(find_type(s, t, i, &types[i]));
     } else {
-      kinds[i] = kinds[like];
+      types[i] = types[like];
     }
-    ++s->pair_kinds[kinds[i]].count;
+    ++s->pair_types[types[i]].count;
   }
   return ABUT_SUCCESS;
 }
 
-static void order_kinds(loaded_scene *s, const int *kinds)
+static void order_types(loaded_scene *s, const int *types)
 {
   size_t at = 0;
-  for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
-    s->pair_kinds[kind].first = at;
-    at += s->pair_kinds[kind].count;
-    s->pair_kinds[kind].count = 0;
+  for (size_t type = 0; type < s->pair_type_count; ++type) {
+    s->pair_types[type].first = at;
+    at += s->pair_types[type].count;
+    s->pair_types[type].count = 0;
   }
   for (size_t i = 0; i < s->group_count; ++i) {
-    pair_kind *k = &s->pair_kinds[kinds[i]];
+    pair_type *k = &s->pair_types[types[i]];
     s->pair_order[k->first + k->count++] = (int)i;
   }
 }
 
-abut_status kinds_of_pairs(loaded_scene *s)
+abut_status find_pair_types(loaded_scene *s)
 {
   const size_t count = s->group_count;
   abut_status status = ABUT_SUCCESS;
-  void *memory = NULL, *kinds = NULL;
-  kind_table t = {.size = 4};
+  void *memory = NULL, *types = NULL;
+  type_table t = {.size = 4};
   while (t.size < 2 * count) {
     t.size *= 2;
   }
-  TRY(allocate(&memory, count + 1, sizeof *s->pair_kinds));
-  s->pair_kinds = memory;
+  TRY(allocate(&memory, count + 1, sizeof *s->pair_types));
+  s->pair_types = memory;
   TRY(allocate(&memory, count + 1, sizeof *s->pair_order));
   s->pair_order = memory;
-  TRY_DONE(allocate(&kinds, count + 1, sizeof(int)));
+  TRY_DONE(allocate(&types, count + 1, sizeof(int)));
   TRY_DONE(allocate(&memory, t.size, sizeof *t.of));
   t.of = memory;
-  TRY_DONE(count_kinds(s, &t, kinds));
-  order_kinds(s, kinds);
+  TRY_DONE(count_types(s, &t, types));
+  order_types(s, types);
 done:
   free(t.of);
-  free(kinds);
+  free(types);
   return status;
 }

@@ -1,6 +1,7 @@
-// The contributions of entries to links, parameters and mobilities in the reverse pass of a tree.
+// The contributions of active pairs to links, parameters and mobilities in the reverse pass of a
+// tree.
 
-// The numbers of one world's reverse pass, to which its entries add.
+// The numbers of one world's reverse pass, to which its active pairs add.
 typedef struct back_one {
   GLOBAL real *at;
 } back_one;
@@ -29,8 +30,8 @@ static void back_one_add3(const back_one *k, int i, vec v)
 }
 
 // Like wrench_adjoint, for the wrench of one world.
-static void entry_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n,
-                                 int link, num sign, vec c, vec moment, vec of, vec turn, int place)
+static void pair_wrench_adjoint(const world_one *o, const back_one *k, GLOBAL const world_sizes *n,
+                                int link, num sign, vec c, vec moment, vec of, vec turn, int place)
 {
   const vec r = FN(sub3)(c, one_get3(o, n->at_origin + 3 * link));
   const vec force = FN(scale3)(of, sign);
@@ -47,7 +48,7 @@ static void bodies_adjoint(const back_one *k, GLOBAL const world_sizes *n, GLOBA
 {
   const int to = n->at_back_parameters + n->links;
   GLOBAL const real *chi = rows + n->links + n->columns;
-  const real least = n->limp ? R(0.0) : MIN_STIFFNESS;
+  const real least = n->zero_stiffness ? R(0.0) : MIN_STIFFNESS;
   for (int side = 0; side < 2; ++side) {
     const int own = group[side ? GROUP_COLUMN_B : GROUP_COLUMN_A];
     const int other = group[side ? GROUP_COLUMN_A : GROUP_COLUMN_B];
@@ -75,15 +76,15 @@ static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const wo
       const num sign = n_lit(side ? R(-1.0) : R(1.0));
       GLOBAL const real *pose = back + (side ? BACK_POSE_B : BACK_POSE_A);
       // In the tree, y has the opposite sign of the multiplier.
-      entry_wrench_adjoint(o, k, n, link, n_neg(sign), c, real3(back + BACK_MULTIPLIER),
-                           real3(back + BACK_MULTIPLIER + 3),
-                           back_one_get3(k, at + LINK_BACK_TWIST_Y), LINK_BACK_Y);
-      entry_wrench_adjoint(o, k, n, link, sign, c, real3(back + BACK_ACCELERATION),
-                           real3(back + BACK_ACCELERATION + 3),
-                           back_one_get3(k, at + LINK_BACK_TWIST_Z), LINK_BACK_Z);
-      entry_wrench_adjoint(o, k, n, link, sign, c, real3(back + BACK_VELOCITY),
-                           real3(back + BACK_VELOCITY + 3), one_get3(o, n->at_velocity + 6 * link),
-                           LINK_BACK_V);
+      pair_wrench_adjoint(o, k, n, link, n_neg(sign), c, real3(back + BACK_MULTIPLIER),
+                          real3(back + BACK_MULTIPLIER + 3),
+                          back_one_get3(k, at + LINK_BACK_TWIST_Y), LINK_BACK_Y);
+      pair_wrench_adjoint(o, k, n, link, sign, c, real3(back + BACK_ACCELERATION),
+                          real3(back + BACK_ACCELERATION + 3),
+                          back_one_get3(k, at + LINK_BACK_TWIST_Z), LINK_BACK_Z);
+      pair_wrench_adjoint(o, k, n, link, sign, c, real3(back + BACK_VELOCITY),
+                          real3(back + BACK_VELOCITY + 3), one_get3(o, n->at_velocity + 6 * link),
+                          LINK_BACK_V);
       back_one_add3(k, at + LINK_BACK_POSE, real3(pose));
       back_one_add3(k, at + LINK_BACK_POSE + 3, real3(pose + 3));
     }
@@ -101,15 +102,14 @@ static void group_adjoint(const world_one *o, const back_one *k, GLOBAL const wo
 }
 
 // Between world_tree_adjoint_start and world_tree_adjoint, one work-item adds, in one world, the
-// contributions of contacts to links, parameters and mobilities, entry by entry. backs holds items,
-// (items, GROUP_ADJOINT), or, if `dense` is set, all groups of each world, (worlds, groups,
-// GROUP_ADJOINT).
-ADJOINT_KERNEL void world_entries_adjoint(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                          GLOBAL const real *parameters, int shared,
-                                          GLOBAL const real *scratch, GLOBAL const int *items,
-                                          GLOBAL const int *list, GLOBAL const int *entries,
-                                          int dense, GLOBAL const real *backs, GLOBAL real *memory,
-                                          int worlds)
+// contributions of contacts to links, parameters and mobilities, active pair by active pair. backs
+// holds world pairs, (world pairs, GROUP_ADJOINT), or, if `dense` is set, all groups of each world,
+// (worlds, groups, GROUP_ADJOINT).
+ADJOINT_KERNEL void world_active_pairs_adjoint(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *parameters, int shared,
+  GLOBAL const real *scratch, GLOBAL const int *world_pairs, GLOBAL const int *list,
+  GLOBAL const int *active_pairs, int dense, GLOBAL const real *backs, GLOBAL real *memory,
+  int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
@@ -129,10 +129,10 @@ ADJOINT_KERNEL void world_entries_adjoint(GLOBAL const world_sizes *n, GLOBAL co
     }
     return;
   }
-  GLOBAL const int *own = ROW(entries, world, ENTRIES_INTS);
-  for (int i = 0; i < own[ENTRIES_COUNT]; ++i) {
-    const int item = list[own[ENTRIES_AT] + i];
-    group_adjoint(&o, &k, n, ints, rows, ROW(backs, item, GROUP_ADJOINT),
-                  ROW(items, item, ITEM_INTS)[ITEM_GROUP]);
+  GLOBAL const int *own = ROW(active_pairs, world, ACTIVE_PAIRS_INTS);
+  for (int i = 0; i < own[ACTIVE_PAIRS_COUNT]; ++i) {
+    const int world_pair = list[own[ACTIVE_PAIRS_AT] + i];
+    group_adjoint(&o, &k, n, ints, rows, ROW(backs, world_pair, GROUP_ADJOINT),
+                  ROW(world_pairs, world_pair, WORLD_PAIR_INTS)[WORLD_PAIR_GROUP]);
   }
 }

@@ -1,7 +1,7 @@
-// The contacts of items: the number of active ones, their offsets in the pool of a chunk's
-// contacts, and their rows in that pool; also the entries of a world.
+// The contacts of world pairs: the number of active ones, their offsets in the pool of a chunk's
+// contacts, and their rows in that pool; also the active pairs of a world.
 
-// Returns the number of contacts to check in a segment of row `row` of a wave.
+// Returns the number of contacts to check in a segment of row `row` of a pair batch.
 static int segment_count(GLOBAL const int *list, const contact_layout *layout, int row)
 {
   return layout->count >= 0 ? layout->count : ROW(list, row, layout->list_row)[layout->list_at];
@@ -19,7 +19,7 @@ static int counts_as_contact(real activity, real least)
   return !(activity <= least);
 }
 
-// Returns the number of active contacts in a segment of row `row` of a wave.
+// Returns the number of active contacts in a segment of row `row` of a pair batch.
 static int contacts_of_segment(GLOBAL const real *as, GLOBAL const int *list, contact_layout layout,
                                int row, real least)
 {
@@ -34,13 +34,13 @@ static int contacts_of_segment(GLOBAL const real *as, GLOBAL const int *list, co
   return some;
 }
 
-// One work-item counts the contacts with an activity above `least` of one of `count` items,
-// starting at `first`, and writes the item's marks and its size in the pool. The activities of each
-// segment are in a row of a1 to a4, and the contacts' places are in a list, as its layout
+// One work-item counts the contacts with an activity above `least` of one of `count` world pairs,
+// starting at `first`, and writes the world pair's marks and its size in the pool. The activities
+// of each segment are in a row of a1 to a4, and the contacts' places are in a list, as its layout
 // specifies. The places are the same in each row; without a list the contacts are in order.
 // Exceeding a capacity sets WORLD_OVERFLOW.
 MERGED
-KERNEL void world_contact_counts(GLOBAL const world_sizes *n, GLOBAL int *items, int first,
+KERNEL void world_contact_counts(GLOBAL const world_sizes *n, GLOBAL int *world_pairs, int first,
                                  GLOBAL const real *a1, GLOBAL const int *list1,
                                  contact_layout layout1, GLOBAL const real *a2,
                                  GLOBAL const int *list2, contact_layout layout2,
@@ -53,36 +53,37 @@ KERNEL void world_contact_counts(GLOBAL const world_sizes *n, GLOBAL int *items,
   if (row >= count) {
     return;
   }
-  GLOBAL int *item = item_at(items, first + row);
+  GLOBAL int *world_pair = world_pair_at(world_pairs, first + row);
   const int some[SEGMENTS_MOST] = {contacts_of_segment(a1, list1, layout1, row, least),
                                    contacts_of_segment(a2, list2, layout2, row, least),
                                    contacts_of_segment(a3, list3, layout3, row, least),
                                    contacts_of_segment(a4, list4, layout4, row, least)};
   int end = 0;
   for (int k = 0; k < SEGMENTS_MOST; ++k) {
-    item[ITEM_MARKS + k] = end;
+    world_pair[WORLD_PAIR_MARKS + k] = end;
     end += some[k];
     if (n->capacity && end > n->capacity) {
       end = n->capacity;
-      status[item[ITEM_WORLD]] |= WORLD_OVERFLOW; // items of one world write the same value
+      // World pairs of one world write the same value.
+      status[world_pair[WORLD_PAIR_WORLD]] |= WORLD_OVERFLOW;
     }
   }
-  item[ITEM_END] = end;
-  item[ITEM_PLANE] = (end + LANES - 1) / LANES * LANES;
+  world_pair[WORLD_PAIR_END] = end;
+  world_pair[WORLD_PAIR_PLANE] = (end + LANES - 1) / LANES * LANES;
 }
 
-// The depths that the contacts of one item indicate: the least distance of counting contacts, the
-// least distance that is surely no deeper than the bodies, and the least of any contact.
-typedef struct said_depths {
+// The depths that the contacts of one world pair indicate: the least distance of counting contacts,
+// the least distance that is surely no deeper than the bodies, and the least of any contact.
+typedef struct depth_bounds {
   real counted, least, shown;
-} said_depths;
+} depth_bounds;
 
 // lower bound for counting contacts: the activity at touch of an edge that is found from both sides
 #define COUNTS_AT R(0.25)
 
-// Adds the contacts of a segment of row `row` of a wave. Depths of contacts that do not count are
-// multiplied by `share` (manifold/reduce.cl), and omitted if it is 0.
-static void add_depths(said_depths *s, GLOBAL const real *ds, GLOBAL const real *as,
+// Adds the contacts of a segment of row `row` of a pair batch. Depths of contacts that do not count
+// are multiplied by `share` (manifold/reduce.cl), and omitted if it is 0.
+static void add_depths(depth_bounds *s, GLOBAL const real *ds, GLOBAL const real *as,
                        GLOBAL const int *list, contact_layout layout, int row, real share)
 {
   const int count = segment_count(list, &layout, row),
@@ -99,11 +100,11 @@ static void add_depths(said_depths *s, GLOBAL const real *ds, GLOBAL const real 
   }
 }
 
-// One work-item sets WORLD_DEEP in the status of the world of one of `count` items, starting at
-// `first`, if the bodies are deeper than `depth` and the counting contacts have less than half of
-// their depth. middles is (count, 2). share1 and share2 are those of either body's edges.
+// One work-item sets WORLD_DEEP in the status of the world of one of `count` world pairs, starting
+// at `first`, if the bodies are deeper than `depth` and the counting contacts have less than half
+// of their depth. middles is (count, 2). share1 and share2 are those of either body's edges.
 MERGED
-KERNEL void world_deep(GLOBAL const int *items, int first, GLOBAL const real *middles,
+KERNEL void world_deep(GLOBAL const int *world_pairs, int first, GLOBAL const real *middles,
                        GLOBAL const real *d1, GLOBAL const real *a1, GLOBAL const int *list1,
                        contact_layout layout1, GLOBAL const real *d2, GLOBAL const real *a2,
                        GLOBAL const int *list2, contact_layout layout2, GLOBAL const real *d3,
@@ -118,14 +119,14 @@ KERNEL void world_deep(GLOBAL const int *items, int first, GLOBAL const real *mi
   }
   GLOBAL const real *middle = NUMS(middles, row, 2);
   const real low = real_min(middle[0], middle[1]);
-  said_depths s = {REAL_BIG, low, low};
+  depth_bounds s = {REAL_BIG, low, low};
   add_depths(&s, d1, a1, list1, layout1, row, R(1.0));
   add_depths(&s, d2, a2, list2, layout2, row, R(1.0));
   add_depths(&s, d3, a3, list3, layout3, row, share1);
   add_depths(&s, d4, a4, list4, layout4, row, share2);
-  GLOBAL int *of = status + ROW(items, first + row, ITEM_INTS)[ITEM_WORLD];
+  GLOBAL int *of = status + ROW(world_pairs, first + row, WORLD_PAIR_INTS)[WORLD_PAIR_WORLD];
   if (!(*of & WORLD_STOPPED) && s.shown < -depth && s.counted > R(0.5) * s.least) {
-    *of |= WORLD_DEEP; // items of one world write the same value
+    *of |= WORLD_DEEP; // world pairs of one world write the same value
   }
 }
 
@@ -137,48 +138,48 @@ static int add_up(int a, int b)
   return a > INT_MOST - b ? INT_MOST : a + b;
 }
 
-// One work-item adds up the pool sizes of ITEM_BLOCK of `count` items, starting at `first`: sums
-// (blocks).
-KERNEL void world_contact_sums(GLOBAL const int *items, int first, GLOBAL int *sums, int blocks,
-                               int count)
+// One work-item adds up the pool sizes of COUNT_BLOCK of `count` world pairs, starting at `first`:
+// sums (blocks).
+KERNEL void world_contact_sums(GLOBAL const int *world_pairs, int first, GLOBAL int *sums,
+                               int blocks, int count)
 {
   const int block = (int)get_global_id(0);
   if (block >= blocks) {
     return;
   }
   int sum = 0;
-  for (int i = block * ITEM_BLOCK; i < count && i < (block + 1) * ITEM_BLOCK; ++i) {
-    sum = add_up(sum, ROW(items, first + i, ITEM_INTS)[ITEM_PLANE]);
+  for (int i = block * COUNT_BLOCK; i < count && i < (block + 1) * COUNT_BLOCK; ++i) {
+    sum = add_up(sum, ROW(world_pairs, first + i, WORLD_PAIR_INTS)[WORLD_PAIR_PLANE]);
   }
   sums[block] = sum;
 }
 
-// One work-item writes the pool offsets of the contacts of ITEM_BLOCK of `count` items, starting at
-// `first`. Earlier waves have used totals[wave] contacts of the pool. totals[wave + 1] is the value
-// for the next wave.
-KERNEL void world_contact_at(GLOBAL int *items, int first, GLOBAL const int *sums, int blocks,
-                             GLOBAL int *totals, int wave, int count)
+// One work-item writes the pool offsets of the contacts of COUNT_BLOCK of `count` world pairs,
+// starting at `first`. Earlier launch sets have used totals[set] contacts of the pool.
+// totals[set + 1] is the value for the next launch set.
+KERNEL void world_contact_at(GLOBAL int *world_pairs, int first, GLOBAL const int *sums, int blocks,
+                             GLOBAL int *totals, int set, int count)
 {
   const int block = (int)get_global_id(0);
   if (block >= blocks) {
     return;
   }
-  int at = wave ? totals[wave] : 0;
+  int at = set ? totals[set] : 0;
   for (int i = 0; i < block; ++i) {
     at = add_up(at, sums[i]);
   }
-  for (int i = block * ITEM_BLOCK; i < count && i < (block + 1) * ITEM_BLOCK; ++i) {
-    GLOBAL int *item = item_at(items, first + i);
-    item[ITEM_AT] = at;
-    at = add_up(at, item[ITEM_PLANE]);
+  for (int i = block * COUNT_BLOCK; i < count && i < (block + 1) * COUNT_BLOCK; ++i) {
+    GLOBAL int *world_pair = world_pair_at(world_pairs, first + i);
+    world_pair[WORLD_PAIR_AT] = at;
+    at = add_up(at, world_pair[WORLD_PAIR_PLANE]);
   }
   if (block + 1 == blocks) {
-    totals[wave + 1] = at;
+    totals[set + 1] = at;
   }
 }
 
-// Lists the contacts of a segment of row `row` of a wave that world_contact_counts has counted:
-// writes their places in the segment to `to`, from number `begin` up to `end`.
+// Lists the contacts of a segment of row `row` of a pair batch that world_contact_counts has
+// counted: writes their places in the segment to `to`, from number `begin` up to `end`.
 static void list_places(GLOBAL const real *as, GLOBAL const int *list, const contact_layout *layout,
                         int row, real least, int begin, int end, GLOBAL int *to)
 {
@@ -194,32 +195,35 @@ static void list_places(GLOBAL const real *as, GLOBAL const int *list, const con
 }
 
 // One work-item writes the contacts that world_contact_counts has counted, for one of `count`
-// items, starting at `first_item`, segment by segment and in order, with one contact per lane. They
-// go to the pool `contacts`, and each one's place in its segment to contact_places. An item that
-// does not fit into the pool of `room` contacts is skipped. The contacts' p, d, n and activity are
-// in the item's rows of p1 to a4, and their places in lists, as the layouts specify.
+// world pairs, starting at `first_pair`, segment by segment and in order, with one contact per
+// lane. They go to the pool `contacts`, and each one's place in its segment to contact_places. A
+// world pair that does not fit into the pool of `room` contacts is skipped. The contacts' p, d, n
+// and activity are in the world pair's rows of p1 to a4, and their places in lists, as the layouts
+// specify.
 MERGED
 KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                            GLOBAL const real *reals, GLOBAL const real *parameters, int shared,
-                           GLOBAL const real *scratch, GLOBAL const int *items, int first_item,
-                           GLOBAL const real *p1, GLOBAL const real *d1, GLOBAL const real *n1,
-                           GLOBAL const real *a1, GLOBAL const int *list1, contact_layout layout1,
-                           GLOBAL const real *p2, GLOBAL const real *d2, GLOBAL const real *n2,
-                           GLOBAL const real *a2, GLOBAL const int *list2, contact_layout layout2,
-                           GLOBAL const real *p3, GLOBAL const real *d3, GLOBAL const real *n3,
-                           GLOBAL const real *a3, GLOBAL const int *list3, contact_layout layout3,
-                           GLOBAL const real *p4, GLOBAL const real *d4, GLOBAL const real *n4,
-                           GLOBAL const real *a4, GLOBAL const int *list4, contact_layout layout4,
-                           real least, GLOBAL real *contacts, int room, GLOBAL int *contact_places,
-                           int count)
+                           GLOBAL const real *scratch, GLOBAL const int *world_pairs,
+                           int first_pair, GLOBAL const real *p1, GLOBAL const real *d1,
+                           GLOBAL const real *n1, GLOBAL const real *a1, GLOBAL const int *list1,
+                           contact_layout layout1, GLOBAL const real *p2, GLOBAL const real *d2,
+                           GLOBAL const real *n2, GLOBAL const real *a2, GLOBAL const int *list2,
+                           contact_layout layout2, GLOBAL const real *p3, GLOBAL const real *d3,
+                           GLOBAL const real *n3, GLOBAL const real *a3, GLOBAL const int *list3,
+                           contact_layout layout3, GLOBAL const real *p4, GLOBAL const real *d4,
+                           GLOBAL const real *n4, GLOBAL const real *a4, GLOBAL const int *list4,
+                           contact_layout layout4, real least, GLOBAL real *contacts, int room,
+                           GLOBAL int *contact_places, int count)
 {
   const int row = (int)get_global_id(0);
   if (row >= count) {
     return;
   }
-  GLOBAL const int *item = ROW(items, first_item + row, ITEM_INTS), *mark = item + ITEM_MARKS;
-  const int world = item[ITEM_WORLD], at = item[ITEM_AT], end = item[ITEM_END];
-  if (!end || at > room - item[ITEM_PLANE]) {
+  GLOBAL const int *world_pair = ROW(world_pairs, first_pair + row, WORLD_PAIR_INTS),
+                   *mark = world_pair + WORLD_PAIR_MARKS;
+  const int world = world_pair[WORLD_PAIR_WORLD], at = world_pair[WORLD_PAIR_AT],
+            end = world_pair[WORLD_PAIR_END];
+  if (!end || at > room - world_pair[WORLD_PAIR_PLANE]) {
     return;
   }
   GLOBAL int *places = contact_places + at;
@@ -232,8 +236,9 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
                                            source_of(p3, d3, n3, a3, layout3, row),
                                            source_of(p4, d4, n4, a4, layout4, row)};
   const world_one o = one_at(scratch, n, world);
-  const world_group g = group_of(&o, n, ints, reals, parameters, world, shared, item[ITEM_GROUP]);
-  const contact_target to = {contacts + (size_t)CONTACT_PLANES * at, item[ITEM_PLANE]};
+  const world_group g =
+    group_of(&o, n, ints, reals, parameters, world, shared, world_pair[WORLD_PAIR_GROUP]);
+  const contact_target to = {contacts + (size_t)CONTACT_PLANES * at, world_pair[WORLD_PAIR_PLANE]};
   for (int first = 0; first < end; first += LANES) { // planes are padded to whole lanes
     num x[SOURCE_NUMBERS], side;
     gather_contacts(s, mark, places, first, end, x, &side);
@@ -243,14 +248,14 @@ KERNEL void world_contacts(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   }
 }
 
-// One work-item writes the slots of one segment's contacts, for one of `count` items, starting at
-// `first_item`, to slots, in the order of the pool. It reads the places written by world_contacts.
-// The segment's first slot is `offset`, plus the group's own first slot unless contacts are
-// `given`. A contact's slot is that plus its place. With `listed`, list[1 + place] replaces the
-// place. If `ordered` is also set, order[list[1 + place]] replaces it.
+// One work-item writes the slots of one segment's contacts, for one of `count` world pairs,
+// starting at `first_pair`, to slots, in the order of the pool. It reads the places written by
+// world_contacts. The segment's first slot is `offset`, plus the group's own first slot unless
+// contacts are `given`. A contact's slot is that plus its place. With `listed`, list[1 + place]
+// replaces the place. If `ordered` is also set, order[list[1 + place]] replaces it.
 MERGED
 KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                        GLOBAL const int *items, int first_item, int segment,
+                        GLOBAL const int *world_pairs, int first_pair, int segment,
                         GLOBAL const int *contact_places, int room, GLOBAL const int *list,
                         int list_row, int list_at, int listed, GLOBAL const int *order, int ordered,
                         int offset, int given, GLOBAL int *slots, int count)
@@ -259,13 +264,15 @@ KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   if (row >= count) {
     return;
   }
-  GLOBAL const int *item = ROW(items, first_item + row, ITEM_INTS), *mark = item + ITEM_MARKS;
-  const int at = item[ITEM_AT];
-  if (at > room - item[ITEM_PLANE]) {
+  GLOBAL const int *world_pair = ROW(world_pairs, first_pair + row, WORLD_PAIR_INTS),
+                   *mark = world_pair + WORLD_PAIR_MARKS;
+  const int at = world_pair[WORLD_PAIR_AT];
+  if (at > room - world_pair[WORLD_PAIR_PLANE]) {
     return;
   }
   const int own =
-    offset + (given ? 0 : (ints + n->at_groups + GROUP_INTS * item[ITEM_GROUP])[GROUP_SLOT]);
+    offset +
+    (given ? 0 : (ints + n->at_groups + GROUP_INTS * world_pair[WORLD_PAIR_GROUP])[GROUP_SLOT]);
   for (int i = mark[segment]; i < mark[segment + 1]; ++i) {
     const int in = contact_places[at + i],
               place = listed ? ROW(list, row, list_row)[list_at + 1 + in] : in;
@@ -273,37 +280,37 @@ KERNEL void world_slots(GLOBAL const world_sizes *n, GLOBAL const int *ints,
   }
 }
 
-// One work-item lists the entries of one world. It writes their items to `list`, starting at the
-// world's first place, and their first place and number to entries (worlds, ENTRIES_INTS). counts
-// and firsts are (kinds + 1, worlds). If `most` is not 0, a world retains only its first `most`
-// contacts, and WORLD_OVERFLOW is set if there are more.
-KERNEL void world_entries(GLOBAL const int *counts, GLOBAL const int *firsts, int kinds, int most,
-                          GLOBAL int *items, GLOBAL int *list, GLOBAL int *entries,
-                          GLOBAL int *status, int worlds)
+// One work-item lists the active pairs of one world. It writes their world pairs to `list`,
+// starting at the world's first place, and their first place and number to active_pairs (worlds,
+// ACTIVE_PAIRS_INTS). counts and firsts are (types + 1, worlds). If `most` is not 0, a world
+// retains only its first `most` contacts, and WORLD_OVERFLOW is set if there are more.
+KERNEL void world_active_pairs(GLOBAL const int *counts, GLOBAL const int *firsts, int types,
+                               int most, GLOBAL int *world_pairs, GLOBAL int *list,
+                               GLOBAL int *active_pairs, GLOBAL int *status, int worlds)
 {
   const int world = (int)get_global_id(0);
   if (world >= worlds) {
     return;
   }
-  const int at = kinds ? ROW(firsts, kinds, worlds)[world] : 0;
+  const int at = types ? ROW(firsts, types, worlds)[world] : 0;
   int count = 0, left = most;
-  for (int kind = 0; kind < kinds; ++kind) {
-    const int first = ROW(firsts, kind, worlds)[world],
-              end = first + ROW(counts, kind, worlds)[world];
+  for (int type = 0; type < types; ++type) {
+    const int first = ROW(firsts, type, worlds)[world],
+              end = first + ROW(counts, type, worlds)[world];
     for (int i = first; i < end; ++i) {
-      GLOBAL int *item = item_at(items, i);
-      if (most && item[ITEM_END] > left) {
-        for (int k = ITEM_MARKS; k <= ITEM_END; ++k) {
-          item[k] = MIN_INT(item[k], left);
+      GLOBAL int *world_pair = world_pair_at(world_pairs, i);
+      if (most && world_pair[WORLD_PAIR_END] > left) {
+        for (int k = WORLD_PAIR_MARKS; k <= WORLD_PAIR_END; ++k) {
+          world_pair[k] = MIN_INT(world_pair[k], left);
         }
         status[world] |= WORLD_OVERFLOW;
       }
-      left -= most ? item[ITEM_END] : 0;
-      if (item[ITEM_END]) {
+      left -= most ? world_pair[WORLD_PAIR_END] : 0;
+      if (world_pair[WORLD_PAIR_END]) {
         list[at + count++] = i;
       }
     }
   }
-  ROW(entries, world, ENTRIES_INTS)[ENTRIES_AT] = at;
-  ROW(entries, world, ENTRIES_INTS)[ENTRIES_COUNT] = count;
+  ROW(active_pairs, world, ACTIVE_PAIRS_INTS)[ACTIVE_PAIRS_AT] = at;
+  ROW(active_pairs, world, ACTIVE_PAIRS_INTS)[ACTIVE_PAIRS_COUNT] = count;
 }

@@ -1,7 +1,7 @@
-/* The kinds of a call's worlds: with contacts that are given, sorted into groups, or of several
+/* The types of a call's worlds: with contacts that are given, sorted into groups, or of several
  * scenes. */
 #include "base/error.h"
-#include "world/waves.h"
+#include "world/pair_batches.h"
 
 static bool same_group(const contact_group *g, const abut_given_contacts *c, size_t i)
 {
@@ -32,7 +32,7 @@ static abut_status check_given(const loaded_scene *s, const abut_given_contacts 
 abut_status group_given(steps_call *c)
 {
   const abut_given_contacts *g = c->worlds->contacts;
-  steps_kind *k = c->kinds;
+  world_type *k = c->types;
   void *memory = NULL;
   if (g->count > TABLES_SLOTS_MOST) {
     return fail(ABUT_ERROR_ARGUMENT, "%zu given contacts are more than the %zu that kernels count",
@@ -86,7 +86,7 @@ static bool same_shape(const loaded_scene *a, const loaded_scene *b)
 
 static size_t slots_of_scene(loaded_scene *s)
 {
-  const steps_kind k = kind_of(s);
+  const world_type k = world_type_of(s);
   return slots_before(&k, k.group_count);
 }
 
@@ -134,9 +134,9 @@ abut_status check_scenes(const loaded_scene *own, const abut_worlds *w)
   return ABUT_SUCCESS;
 }
 
-steps_kind kind_of(loaded_scene *s)
+world_type world_type_of(loaded_scene *s)
 {
-  return (steps_kind){s, s->groups, s->group_count};
+  return (world_type){s, s->groups, s->group_count};
 }
 
 abut_status group_scenes(steps_call *c, batch_order *order)
@@ -144,12 +144,12 @@ abut_status group_scenes(steps_call *c, batch_order *order)
   const abut_worlds *w = c->worlds;
   void *memory = NULL;
   TRY(batch_order_create(w->count, w->scene_count, w->scene, order));
-  TRY(allocate(&memory, order->group_count + 1, sizeof *c->kinds));
-  c->kinds = memory;
-  c->kind_count = order->group_count;
+  TRY(allocate(&memory, order->group_count + 1, sizeof *c->types));
+  c->types = memory;
+  c->type_count = order->group_count;
   for (size_t i = 0; i < order->group_count; ++i) {
     loaded_scene *s = scene_get(w->scenes[order->kinds[i]]);
-    c->kinds[i] = kind_of(s);
+    c->types[i] = world_type_of(s);
     order->groups[i].rates = s->rates;
   }
   c->base.groups = order->groups;

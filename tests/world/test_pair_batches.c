@@ -1,7 +1,8 @@
-/* Pairs alike go through the manifold side by side, in waves, and those whose bodies cannot touch
- * are left out. Neither may be seen: results are those of other waves, and of scenes that leave
- * nothing out, to the bit. Nor may the pool of contacts that grows.
- *   test_waves PRECISION: with ABUT_TEST_USUAL=1 by a quarter of the worlds that fill the pool */
+/* The manifold computes pairs of one type together, in pair batches, and the broad phase leaves out
+ * pairs that cannot touch. The results must be equal to the bit for batches of other sizes, for
+ * scenes without a broad phase, and when the pool of contacts grows.
+ *   test_pair_batches PRECISION: with ABUT_TEST_USUAL=1 by a quarter of the worlds that fill the
+ * pool */
 #include "play.h"
 
 #include <stdlib.h>
@@ -220,7 +221,7 @@ static void test_law(abut_precision precision, const char *law)
   answers small = ask_with(&t, (uint64_t)12 << 20, true);
   CHECK(memcmp(all.q, t.q, WORLDS * t.nq * real_size(precision))); /* something has moved */
   compare(&t, &all, &kept, "with and without a broad phase");
-  compare(&t, &all, &small, "in short waves");
+  compare(&t, &all, &small, "in short pair batches");
   compare_counts(&t, &all, &kept);
   /* A kind of pairs is launched once, however many pairs it has: boxes meet boxes, the floor, the
    * bar, the ball and the capsule, and of the other four each meets each. */

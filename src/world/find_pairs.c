@@ -11,21 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a chunk of worlds has kept: rows of ITEM_INTS ints, as kernels leave them. */
-struct item_part {
-  item_part *next;
-  size_t first, count; /* its first world; how many items */
+/* What a chunk of worlds has kept: rows of WORLD_PAIR_INTS ints, as kernels leave them. */
+struct chunk_pairs {
+  chunk_pairs *next;
+  size_t first, count; /* its first world; how many world pairs */
   bool all;            /* every candidate of `worlds` worlds is kept, and no ints are there */
   size_t worlds;
   int ints[];
 };
 
-typedef struct items_call {
+typedef struct pairs_call {
   steps_call steps;
   abut_worlds worlds;
   double rates[MEMBERS]; /* these calls are shared by their own throughput, not by that of steps */
-  item_part *parts;
-} items_call;
+  chunk_pairs *parts;
+} pairs_call;
 
 /* ---- on a device ---- */
 
@@ -41,7 +41,7 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
     return ABUT_SUCCESS;
   }
   TRY(place_worlds(&s, IN_Q, IN_V));
-  return find_items(&s, false);
+  return find_world_pairs(&s, false);
 }
 
 static abut_status collect(batch_on *on, size_t slot, chunk c)
@@ -49,13 +49,14 @@ static abut_status collect(batch_on *on, size_t slot, chunk c)
   const stepping s = stepping_of(on, slot, c);
   steps_on *at = on->user;
   const bool all = !s.tables->broad;
-  const size_t count = all ? 0 : items_of(&s)->count, bytes = count * ITEM_INTS * sizeof(int);
+  const size_t count = all ? 0 : slot_pairs_of(&s)->count,
+               bytes = count * WORLD_PAIR_INTS * sizeof(int);
   void *memory = NULL;
-  TRY(allocate(&memory, sizeof(item_part) + bytes, 1));
-  item_part *part = memory;
-  *part = (item_part){.first = c.first, .count = count, .all = all, .worlds = c.count};
+  TRY(allocate(&memory, sizeof(chunk_pairs) + bytes, 1));
+  chunk_pairs *part = memory;
+  *part = (chunk_pairs){.first = c.first, .count = count, .all = all, .worlds = c.count};
   const abut_status status =
-    count ? buffer_read(world_buffer_of(&s, WORLD_ITEMS), 0, bytes, part->ints) : ABUT_SUCCESS;
+    count ? buffer_read(world_buffer_of(&s, WORLD_PAIRS), 0, bytes, part->ints) : ABUT_SUCCESS;
   if (status != ABUT_SUCCESS) {
     free(part);
     return status;
@@ -67,10 +68,10 @@ static abut_status collect(batch_on *on, size_t slot, chunk c)
 
 static void add(batch_on *on, chunk c)
 {
-  items_call *call = (items_call *)on->call;
+  pairs_call *call = (pairs_call *)on->call;
   steps_on *at = on->user;
   for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
-    item_part *found = at->found[slot];
+    chunk_pairs *found = at->found[slot];
     if (found && found->first == c.first && found->worlds == c.count) {
       found->next = call->parts;
       call->parts = found;
@@ -79,7 +80,7 @@ static void add(batch_on *on, chunk c)
   }
 }
 
-static const operation items_operation = {.module = MODULE_WORLD,
+static const operation pairs_operation = {.module = MODULE_WORLD,
                                           .test = test,
                                           .place = worlds_place,
                                           .enter = worlds_enter,
@@ -88,61 +89,61 @@ static const operation items_operation = {.module = MODULE_WORLD,
                                           .add = add,
                                           .leave = worlds_leave};
 
-static abut_status run_items(items_call *c, loaded_scene *s, const void *q, size_t count)
+static abut_status run_pairs(pairs_call *c, loaded_scene *s, const void *q, size_t count)
 {
-  steps_kind own = kind_of(s);
+  world_type own = world_type_of(s);
   c->worlds = abut_default_worlds();
-  c->steps = (steps_call){.base = {.operation = &items_operation,
+  c->steps = (steps_call){.base = {.operation = &pairs_operation,
                                    .context = s->context,
                                    .count = count,
                                    .rates = c->rates},
                           .scene = s,
                           .worlds = &c->worlds,
-                          .kinds = &own,
-                          .kind_count = 1};
+                          .types = &own,
+                          .type_count = 1};
   add_reals(&c->steps, "q", IN_Q, (size_t)s->constants.nq, q, NULL);
   add_reals(&c->steps, "v", IN_V, (size_t)s->constants.nv, NULL, NULL);
   add_reals(&c->steps, "u", WORLD_U, scene_control_count(&s->def), NULL, NULL);
   return batch_run(&c->steps.base);
 }
 
-/* ---- all items ---- */
+/* ---- all world pairs ---- */
 
-typedef struct item {
+typedef struct world_pair {
   uint32_t world, candidate;
-} item;
+} world_pair;
 
-static int compare_items(const void *a_, const void *b_)
+static int compare_pairs(const void *a_, const void *b_)
 {
-  const item *a = a_, *b = b_;
+  const world_pair *a = a_, *b = b_;
   return a->world != b->world ? (a->world > b->world) - (a->world < b->world)
                               : (a->candidate > b->candidate) - (a->candidate < b->candidate);
 }
 
 /* A pair of a body that is cut into tiles has several groups. */
-static size_t fill_part(const loaded_scene *s, const item_part *p, item *to)
+static size_t fill_part(const loaded_scene *s, const chunk_pairs *p, world_pair *to)
 {
   const size_t candidates = s->def.pair_count;
   for (size_t i = 0; i < p->count; ++i) {
-    const int *of = p->ints + ITEM_INTS * i;
-    to[i] = (item){(uint32_t)(p->first + (size_t)of[ITEM_WORLD]),
-                   (uint32_t)s->groups[of[ITEM_GROUP]].pair};
+    const int *of = p->ints + WORLD_PAIR_INTS * i;
+    to[i] = (world_pair){(uint32_t)(p->first + (size_t)of[WORLD_PAIR_WORLD]),
+                         (uint32_t)s->groups[of[WORLD_PAIR_GROUP]].pair};
   }
   for (size_t i = 0; p->all && i < p->worlds * candidates; ++i) {
-    to[i] = (item){(uint32_t)(p->first + i / candidates), (uint32_t)(i % candidates)};
+    to[i] = (world_pair){(uint32_t)(p->first + i / candidates), (uint32_t)(i % candidates)};
   }
   return p->all ? p->worlds * candidates : p->count;
 }
 
-/* Sorts items, and leaves one of those that are equal. Returns how many are left. */
-static size_t sort_items(item *all, size_t count)
+/* Sorts world pairs, and leaves one of those that are equal. Returns how many are left. */
+static size_t sort_pairs(world_pair *all, size_t count)
 {
   size_t left = 0;
   if (count) {
-    qsort(all, count, sizeof *all, compare_items);
+    qsort(all, count, sizeof *all, compare_pairs);
   }
   for (size_t i = 0; i < count; ++i) {
-    if (!i || compare_items(&all[i], &all[left - 1])) {
+    if (!i || compare_pairs(&all[i], &all[left - 1])) {
       all[left++] = all[i];
     }
   }
@@ -150,24 +151,25 @@ static size_t sort_items(item *all, size_t count)
 }
 
 /* Makes the answer, which the caller frees after a failure, too. */
-static abut_status take_items(const loaded_scene *s, const item_part *parts, abut_items *out)
+static abut_status copy_pairs(const loaded_scene *s, const chunk_pairs *parts, abut_items *out)
 {
   const size_t candidates = s->def.pair_count;
   void *memory = NULL;
   size_t room = 0;
-  for (const item_part *p = parts; p; p = p->next) {
-    const size_t own = !p->all                                            ? p->count
-                       : candidates > SIZE_MAX / sizeof(item) / p->worlds ? SIZE_MAX
-                                                                          : candidates * p->worlds;
+  for (const chunk_pairs *p = parts; p; p = p->next) {
+    const size_t own = !p->all ? p->count
+                       : candidates > SIZE_MAX / sizeof(world_pair) / p->worlds
+                         ? SIZE_MAX
+                         : candidates * p->worlds;
     room = own > SIZE_MAX - room ? SIZE_MAX : room + own;
   }
-  TRY(allocate(&memory, room, sizeof(item)));
-  item *all = memory;
+  TRY(allocate(&memory, room, sizeof(world_pair)));
+  world_pair *all = memory;
   abut_status status = ABUT_SUCCESS;
-  for (const item_part *p = parts; p; p = p->next) {
+  for (const chunk_pairs *p = parts; p; p = p->next) {
     out->count += fill_part(s, p, all + out->count);
   }
-  out->count = sort_items(all, out->count);
+  out->count = sort_pairs(all, out->count);
   TRY_DONE(allocate(&memory, out->count, 3 * sizeof *out->items));
   out->items = memory;
   TRY_DONE(allocate(&memory, out->count, sizeof *out->candidates));
@@ -184,10 +186,10 @@ done:
   return status;
 }
 
-static void free_items_of_chunks(item_part *p)
+static void free_chunk_pairs(chunk_pairs *p)
 {
   while (p) {
-    item_part *next = p->next;
+    chunk_pairs *next = p->next;
     free(p);
     p = next;
   }
@@ -245,13 +247,13 @@ static abut_status find(loaded_scene *s, const void *q, size_t count, bool all, 
   *out = (abut_items){0};
   TRY(check(s, q, count));
   TRY(check_worlds(s, q, count));
-  item_part whole = {.all = true, .worlds = count};
-  items_call c = {.parts = NULL};
+  chunk_pairs whole = {.all = true, .worlds = count};
+  pairs_call c = {.parts = NULL};
   const bool broad = broad_may_leave_out(s) && !all;
-  TRY_DONE(broad && count ? run_items(&c, s, q, count) : ABUT_SUCCESS);
-  status = take_items(s, broad || !count ? c.parts : &whole, out);
+  TRY_DONE(broad && count ? run_pairs(&c, s, q, count) : ABUT_SUCCESS);
+  status = copy_pairs(s, broad || !count ? c.parts : &whole, out);
 done:
-  free_items_of_chunks(c.parts);
+  free_chunk_pairs(c.parts);
   if (status != ABUT_SUCCESS) {
     abut_free_items(out);
   }
@@ -276,26 +278,26 @@ abut_status abut_find_items(abut_scene handle_, const void *q, size_t count, abu
 
 /* ---- contacts ---- */
 
-/* A batch of items. Pairs of a kind have equal bodies and smoothings, so that the first stands for
- * all. */
-typedef struct item_batch {
+/* A batch of contacts, whose elements are world pairs. Pairs of a type have equal bodies and
+ * smoothings, so that the first stands for all. */
+typedef struct contact_batch {
   abut_batch batch;
   abut_pair *pairs; /* (kind_count) */
-  size_t kind_count;
-  uint32_t *kinds;            /* (candidates) */
-  uint32_t *of;               /* (items) */
-  reals poses[2];             /* (items, PLACE) */
+  size_t type_count;
+  uint32_t *types;            /* (candidates) */
+  uint32_t *of;               /* (world pairs) */
+  reals poses[2];             /* (world pairs, PLACE) */
   double *q, (*links)[PLACE]; /* of one world */
   arena memory;
-} item_batch;
+} contact_batch;
 
-static abut_status take_room(item_batch *b, const loaded_scene *s, size_t items)
+static abut_status allocate_batch(contact_batch *b, const loaded_scene *s, size_t items)
 {
   void *at;
-  TRY(arena_allocate(&b->memory, &at, s->pair_kind_count, sizeof *b->pairs));
+  TRY(arena_allocate(&b->memory, &at, s->pair_type_count, sizeof *b->pairs));
   b->pairs = at;
-  TRY(arena_allocate(&b->memory, &at, s->def.pair_count, sizeof *b->kinds));
-  b->kinds = at;
+  TRY(arena_allocate(&b->memory, &at, s->def.pair_count, sizeof *b->types));
+  b->types = at;
   TRY(arena_allocate(&b->memory, &at, items, sizeof *b->of));
   b->of = at;
   TRY(arena_allocate(&b->memory, &at, (size_t)s->constants.nq, sizeof *b->q));
@@ -310,17 +312,17 @@ static abut_status take_room(item_batch *b, const loaded_scene *s, size_t items)
 }
 
 /* Groups behind those of all pairs are of tiles. */
-size_t scene_name_kinds(const loaded_scene *s, abut_pair *pairs, uint32_t *kinds)
+size_t scene_number_types(const loaded_scene *s, abut_pair *pairs, uint32_t *types)
 {
   size_t count = 0;
-  for (size_t kind = 0; kind < s->pair_kind_count; ++kind) {
-    const pair_kind *k = &s->pair_kinds[kind];
+  for (size_t type = 0; type < s->pair_type_count; ++type) {
+    const pair_type *k = &s->pair_types[type];
     bool any = false;
     for (size_t i = k->first; i < k->first + k->count; ++i) {
       const size_t group = (size_t)s->pair_order[i];
       if (group < s->def.pair_count) {
         pairs[count] = any ? pairs[count] : s->pairs[group];
-        kinds[group] = (uint32_t)count;
+        types[group] = (uint32_t)count;
         any = true;
       }
     }
@@ -329,7 +331,7 @@ size_t scene_name_kinds(const loaded_scene *s, abut_pair *pairs, uint32_t *kinds
   return count;
 }
 
-static abut_status place_items(item_batch *b, const loaded_scene *s, const void *q_,
+static abut_status place_pairs(contact_batch *b, const loaded_scene *s, const void *q_,
                                const abut_items *items)
 {
   const reals q = {(void *)(uintptr_t)q_, 0, context_real_bytes(s->context)};
@@ -347,26 +349,26 @@ static abut_status place_items(item_batch *b, const loaded_scene *s, const void 
         reals_set(&b->poses[side], PLACE * i + k, place[k]);
       }
     }
-    b->of[i] = b->kinds[items->candidates[i]];
+    b->of[i] = b->types[items->candidates[i]];
   }
   return ABUT_SUCCESS;
 }
 
-/* by: (kinds) the pairs in place of the scene's; NULL: these. */
+/* by: (types) the pairs in place of the scene's; NULL: these. */
 static abut_status list_contacts(const loaded_scene *s, const abut_pair *by, const void *q,
                                  const abut_items *items, abut_compact *list)
 {
-  item_batch b = {.batch = abut_default_batch()};
+  contact_batch b = {.batch = abut_default_batch()};
   abut_status status = ABUT_SUCCESS;
-  TRY_DONE(take_room(&b, s, items->count));
-  b.kind_count = scene_name_kinds(s, b.pairs, b.kinds);
-  TRY_DONE(place_items(&b, s, q, items));
+  TRY_DONE(allocate_batch(&b, s, items->count));
+  b.type_count = scene_number_types(s, b.pairs, b.types);
+  TRY_DONE(place_pairs(&b, s, q, items));
   b.batch.count = items->count;
   b.batch.poses = ABUT_POSE_QUATERNION;
   b.batch.pose1 = b.poses[0].data;
   b.batch.pose2 = b.poses[1].data;
   b.batch.pairs = by ? by : b.pairs;
-  b.batch.pair_count = b.kind_count;
+  b.batch.pair_count = b.type_count;
   b.batch.pair = b.of;
   b.batch.compact = list;
   status = abut_contacts(ABUT_BATCH_PAIRS, &b.batch);
@@ -408,25 +410,25 @@ abut_status abut_find_contacts(abut_scene handle_, const void *q, size_t count, 
 
 /* ---- by other pairs ---- */
 
-typedef struct named_kinds {
+typedef struct numbered_types {
   abut_pair *pairs; /* (count), of the scene */
-  uint32_t *kinds;  /* (candidates) */
+  uint32_t *types;  /* (candidates) */
   size_t count;
-} named_kinds;
+} numbered_types;
 
 /* The caller frees both arrays, also after an error. */
-static abut_status find_kinds(const loaded_scene *s, named_kinds *n)
+static abut_status list_types(const loaded_scene *s, numbered_types *n)
 {
   void *memory = NULL;
   if (s->given || !s->def.law->drawable) {
     return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no kinds of pairs",
                 s->given ? "given" : "springs");
   }
-  TRY(allocate(&memory, s->pair_kind_count, sizeof *n->pairs));
+  TRY(allocate(&memory, s->pair_type_count, sizeof *n->pairs));
   n->pairs = memory;
-  TRY(allocate(&memory, s->def.pair_count, sizeof *n->kinds));
-  n->kinds = memory;
-  n->count = scene_name_kinds(s, n->pairs, n->kinds);
+  TRY(allocate(&memory, s->def.pair_count, sizeof *n->types));
+  n->types = memory;
+  n->count = scene_number_types(s, n->pairs, n->types);
   return ABUT_SUCCESS;
 }
 
@@ -434,22 +436,22 @@ abut_status abut_get_kinds(abut_scene handle_, uint32_t *kinds, abut_pair *pairs
 {
   ENTER(scene_pool, handle_);
   const loaded_scene *s = scene_get(handle_);
-  named_kinds n = {0};
+  numbered_types n = {0};
   if (!s) {
     return ABUT_ERROR_HANDLE;
   }
   if (!count) {
     return fail(ABUT_ERROR_ARGUMENT, "abut_get_kinds needs a place for their number");
   }
-  const abut_status status = find_kinds(s, &n);
+  const abut_status status = list_types(s, &n);
   *count = status == ABUT_SUCCESS ? n.count : 0;
   if (status == ABUT_SUCCESS && kinds && s->def.pair_count) {
-    memcpy(kinds, n.kinds, s->def.pair_count * sizeof *kinds);
+    memcpy(kinds, n.types, s->def.pair_count * sizeof *kinds);
   }
   if (status == ABUT_SUCCESS && pairs && n.count) {
     memcpy(pairs, n.pairs, n.count * sizeof *pairs);
   }
-  free(n.kinds);
+  free(n.types);
   free(n.pairs);
   return status;
 }
@@ -460,7 +462,7 @@ static bool same_handle(abut_pair a, abut_pair b)
 }
 
 /* *others: whether any is not the scene's own. */
-static abut_status check_pairs(const named_kinds *n, const abut_pair *by, size_t count,
+static abut_status check_pairs(const numbered_types *n, const abut_pair *by, size_t count,
                                bool *others)
 {
   if (!by || count != n->count) {
@@ -489,14 +491,14 @@ abut_status abut_find_contacts_by(abut_scene handle_, const abut_pair *pairs, si
 {
   ENTER(scene_pool, handle_);
   loaded_scene *s = scene_get(handle_);
-  named_kinds n = {0};
+  numbered_types n = {0};
   bool others = false;
   if (!s) {
     return ABUT_ERROR_HANDLE;
   }
-  abut_status status = find_kinds(s, &n);
+  abut_status status = list_types(s, &n);
   status = status == ABUT_SUCCESS ? check_pairs(&n, pairs, pair_count, &others) : status;
-  free(n.kinds);
+  free(n.types);
   free(n.pairs);
   return status == ABUT_SUCCESS ? find_by(s, others ? pairs : NULL, q, count, items, list) : status;
 }
