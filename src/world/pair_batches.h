@@ -1,5 +1,4 @@
-/* Where the contacts of worlds lie on a device, and the pair batches in which the manifold computes
- * them. */
+/* Contacts of worlds on a device, and the pair batches in which the manifold computes them. */
 #ifndef ABUT_WORLD_PAIR_BATCHES_H
 #define ABUT_WORLD_PAIR_BATCHES_H
 
@@ -8,153 +7,153 @@
 
 /* ---- contacts ----
  *
- * The contacts of a world pair are counted, get their place in the pool WORLD_CONTACTS, and are
- * written there segment by segment (SEGMENTS_MOST of geometry/world.h). The manifold leaves the
- * four segments of a pair in four places, of which a contact_source describes one; given contacts
- * are one segment. */
+ * The contacts of a world pair are counted, get a range in the pool WORLD_CONTACTS, and are written
+ * there segment by segment (SEGMENTS_MOST of geometry/world.h). The manifold writes the four
+ * segments of a pair to four places; a contact_source describes one of them. Given contacts have
+ * one segment. */
 
-/* Where a segment's contacts lie, as the kernel world_contacts takes it. */
+/* Where the contacts of a segment are, as an argument of the kernel world_contacts. */
 typedef struct contact_source {
   buffer *p, *d, *n, *activity;
-  buffer *list; /* which contacts there are; NULL: all of them */
+  buffer *list; /* which contacts exist; NULL: all */
   contact_layout layout;
-  buffer *order; /* the slots of what the list names; NULL where the list names slots themselves */
-  size_t slot;   /* the slot of the segment's first contact, within its pair */
+  buffer *order; /* the slots of the listed contacts; NULL if the list holds slots */
+  size_t slot;   /* the slot of the segment's first contact in its pair */
 } contact_source;
 
 #define SOURCE(c)                                                                        \
   ARG_BUFFER((c)->p), ARG_BUFFER((c)->d), ARG_BUFFER((c)->n), ARG_BUFFER((c)->activity), \
     ARG_BUFFER((c)->list), ARG_STRUCT((c)->layout)
 
-/* Where the manifold leaves the contacts of segment 0 to 3 of its pair. */
+/* Where the manifold writes the contacts of segment 0 to 3 of its pair. */
 contact_source segment_source(const run *r, int segment);
 
 /* Where the manifold's reverse pass reads the cotangents of these contacts. */
 contact_source segment_bars(const run *r, int segment);
 
-/* Where the given contacts of group i lie, whose places begin at `at` in steps_call.places. */
+/* Where the given contacts of group i are; their indices begin at `at` in steps_call.places. */
 contact_source given_source(const stepping *s, size_t i, int at);
 
 /* ---- pair batches ----
  *
- * Pairs of equal bodies and smoothings are of one type. The world pairs of a type are its pairs in
- * each of the chunk's worlds, world by world, and go through the manifold side by side, in pair
- * batches of as many as its memory holds. Given contacts have a type for each of their groups,
- * which no manifold computes. */
+ * Pairs with equal bodies and smoothings are of one pair type. The world pairs of a type are its
+ * pairs in each world of the chunk, world by world. The manifold computes as many of them together
+ * as its memory holds: a pair batch. Each group of given contacts has a type of its own, which
+ * needs no manifold. */
 typedef struct pair_batch {
-  run run;      /* of the type's pairs; empty where contacts are given */
-  size_t index; /* which pair batch it is */
+  run run;      /* the manifold of the type's pairs; empty for given contacts */
+  size_t index; /* index of the pair batch */
   batch_rows rows;
 } pair_batch;
 
-/* Arguments of launches: all world pairs with the first one of a pair batch, and what kernels of
- * worlds read of contacts. */
+/* Launch arguments: all world pairs and the first one of a pair batch; the contacts that kernels of
+ * worlds read. */
 #define BATCH_PAIRS(s, w) OF(s, WORLD_PAIRS), ARG_INT((w)->rows.first)
 #define ACTIVE_PAIRS(s) \
   OF(s, WORLD_CONTACTS), OF(s, WORLD_PAIRS), OF(s, WORLD_ACTIVE_LIST), OF(s, WORLD_ACTIVE_PAIRS)
 
-/* A buffer of the manifold's pool: panels of worlds that have no room for them in WORLD_WORK. */
+/* A buffer of the manifold's pool, for panels that are too large for WORLD_WORK. */
 #define PANEL_POOL (BATCH_ROWS - 1)
 _Static_assert(SCRATCH_BUFFERS <= PANEL_POOL, "panels lie behind the manifold's buffers");
 
-/* Whether contacts of the call's worlds are in a pool: they are given, or the manifold finds
- * them. */
+/* Whether the contacts of the call's worlds are in a pool: they are given, or found by the
+ * manifold. */
 bool finds_pairs(const steps_call *c);
 
 slot_pairs *slot_pairs_of(const stepping *s);
 
-/* How many types of world pairs the chunk's worlds have. */
+/* Returns the number of pair types of the chunk's worlds. */
 size_t pair_type_count_of(const stepping *s);
 
-/* Finds the types of a scene's pairs. */
+/* Finds the pair types of a scene. */
 abut_status find_pair_types(loaded_scene *s);
 
-/* How many bytes of a device's memory pair batches may take, in all of its slots. */
+/* Returns how much of a device's memory pair batches may use, over all its slots. */
 uint64_t pair_batch_bytes(const batch_on *on);
 
-/* Sets the bytes that a world's world pairs and contacts take of each buffer, as far as they are
- * known before they are found: by what the scene's worlds have had so far. */
+/* Sets the bytes per world of each buffer for world pairs and contacts. Before these are found, the
+ * sizes are estimates from earlier worlds of the scene. */
 void pool_bytes(const steps_call *c, const world_type *k, size_t place, const world_sizes *n,
                 size_t real, size_t bytes[POOL_BUFFERS]);
 
-/* Bounds the worlds of a chunk that is differentiated to as many as one pair batch has, where that
- * is all of a step's world pairs: what the reverse pass needs is then there still, and no pair
- * batch is run again. */
+/* Limits a differentiated chunk to the worlds of one pair batch, if that batch covers all world
+ * pairs of a step. Then the data for the reverse pass is still there and the batch need not run
+ * again. */
 abut_status bound_by_pair_batch(batch_on *on, size_t slot, size_t group);
 
-/* Makes room for the pair batches of a chunk, and lists the world pairs where none are left out. */
+/* Allocates memory for the pair batches of a chunk. Without a broad phase it also lists the world
+ * pairs. */
 abut_status pair_batches_start(const stepping *s);
 
-/* Makes room for world pairs and, of the pool, for contacts. Buffers must not grow while kernels
- * run, since what waits for these then tells nobody of a failure: it is called before the first one
- * is launched, or after a read. */
+/* Allocates memory for world pairs and, in the pool, for contacts. Buffers must not grow while
+ * kernels run, because a failure of these would go unreported. Call this before the first launch or
+ * after a read. */
 abut_status grow_pool(const stepping *s, size_t pairs, size_t contacts);
 
-/* Refuses, as want of memory, a pool of so many contacts, where the chunk was sized by a guess, has
- * several worlds and would take more than is meant for it: it is done again smaller then. One that
- * was sized by what its worlds have had is let grow, since a long call would lose its steps. */
+/* Fails for lack of memory if a pool of `contacts` contacts exceeds the chunk's budget. Only a
+ * chunk of several worlds that was sized by a guess can fail; it is retried with fewer worlds. A
+ * chunk that was sized from earlier worlds may grow, since a long call would lose its steps. */
 abut_status check_budget(const stepping *s, size_t contacts);
 
-/* Notes what a world of the chunk takes of the memory that it has now (abut_worlds.bytes). */
+/* Records the memory per world that the chunk uses now (abut_worlds.bytes). */
 void note_bytes(const stepping *s);
 
-/* Makes the pair batches of world pairs of which each type has totals[type], and counts them. */
+/* Makes the pair batches for totals[type] world pairs of each type. */
 abut_status list_pair_batches(const stepping *s, const int *totals);
 
-/* Keeps in mind how many world pairs a world needs, of those that are listed, by the mean of the
- * chunk. */
+/* Records the number of listed world pairs per world, as the mean of the chunk. */
 void note_pairs(const stepping *s);
 
-/* Whether there may be room for so many contacts from the start: then nobody need count them. */
+/* Whether a pool for all possible contacts is small enough to allocate at once, so contacts need
+ * not be counted. */
 bool pool_is_small(const stepping *s, size_t contacts);
 
-/* Sets *r to the manifold of a type of a scene's pairs on a device, for the world pairs of a slot;
- * it launches nothing. run_of brings the pair and its bodies there. Of run_sizes only the sizes are
- * of use: of a scene's types most are never near, and some devices take long for many buffers. */
+/* Sets *r to the manifold of a pair type on a device, for the world pairs of a slot, without a
+ * launch. run_of also uploads the pair and its bodies. run_sizes only provides sizes: most pair
+ * types of a scene are never near, and some devices are slow to create buffers. */
 abut_status run_of(const steps_call *c, const world_type *type, size_t which, batch_on *on,
                    size_t slot, run *r);
 abut_status run_sizes(const steps_call *c, const world_type *type, size_t which, batch_on *on,
                       size_t slot, run *r);
 
-/* Runs the manifold of a pair batch, for the places of links that the last step_tree has left. */
+/* Runs the manifold of a pair batch for the link poses of the last step_tree. */
 abut_status run_pair_batch(const stepping *s, const pair_batch *w);
 
-/* Sets the bytes that a world pair of a manifold takes of each buffer, and returns their sum. */
+/* Sets the bytes of each buffer per world pair of a manifold, and returns their sum. */
 size_t bytes_of_run(const steps_call *c, const run *r, size_t bytes[SCRATCH_BUFFERS]);
 
-/* Where a device merges launches, pair batches are bundled that have room beside each other: each
- * of their kernels is then launched once for all of them. Elsewhere each pair batch is a launch
- * set. list_launch_sets makes those of the pair batches that are listed, with room for them, as
- * grow_pool does. */
+/* If the device merges launches, pair batches that fit into memory together form a launch set: each
+ * of their kernels is launched once for all of them. Otherwise each pair batch is a launch set of
+ * its own. list_launch_sets makes the sets of the listed pair batches and allocates their memory;
+ * the condition of grow_pool applies. */
 abut_status list_launch_sets(const stepping *s);
 void launch_sets_free(slot_pairs *own);
 
-/* The world pairs of a launch set as one pair batch, which has no manifold and is of no type. */
+/* The world pairs of a launch set as one pair batch, without manifold or type. */
 pair_batch launch_set_pairs(const stepping *s, size_t i);
 
-/* Has `work` launch what it has to for each pair batch of launch set i of the last find_contacts.
- * Pair batches do not wait for each other. */
+/* Calls `work` for each pair batch of launch set i of the last find_contacts; `work` launches its
+ * kernels. Pair batches do not wait for each other. */
 typedef abut_status (*pair_batch_work)(const stepping *s, const pair_batch *w, const void *user);
 abut_status each_pair_batch(const stepping *s, size_t i, pair_batch_work work, const void *user);
 
-/* How many slots of contacts the pairs before pair i have: contacts of pair i begin there in
+/* Returns the number of contact slots of the pairs before pair i, where pair i begins in
  * `multipliers`. */
 size_t slots_before(const world_type *k, size_t i);
 
-/* Finds the contacts of all pairs for the places of links that the last tree kernel has left: takes
- * those that are given, or has the law find its own. find_contacts_of_pairs is how laws find them
- * by manifolds. */
+/* Finds the contacts of all pairs for the link poses of the last tree kernel: uses the given
+ * contacts, or calls the law. find_contacts_of_pairs is for laws whose contacts come from the
+ * manifold. */
 abut_status find_contacts(const stepping *s);
 abut_status find_contacts_of_pairs(const stepping *s);
 
 /* ---- for contact laws ---- */
 
-/* For `forces` of laws whose contacts are the manifold's: fills OUT_MULTIPLIERS with zeros, since a
- * slot without a contact has no force, then has `put` write those of the others, in rows of `width`
- * numbers. */
+/* For `forces` of laws whose contacts come from the manifold: zeroes OUT_MULTIPLIERS, then calls
+ * `put` to write the forces of existing contacts, in rows of `width` numbers. */
 abut_status forces_of_pairs(const stepping *s, abut_status (*put)(const stepping *s, size_t width));
 
-/* The members `slots`, `test` and `bytes` of laws whose contacts are the manifold's. */
+/* The members `slots`, `test` and `bytes` of laws whose contacts come from the manifold. */
 size_t slots_of_pairs(const steps_call *c);
 abut_status test_manifolds(const steps_call *c, size_t place);
 abut_status manifold_bytes(batch_on *on, size_t slot, size_t group);
