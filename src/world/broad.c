@@ -9,22 +9,21 @@
 #include <math.h>
 #include <string.h>
 
-#define NO_END 1e18 /* half a side of a box that has no end, which float32 can still multiply */
-/* Where empty boxes are, of points and of fields: so far from all others and, however bodies are
- * turned, from each other that none meet. */
+#define NO_END 1e18 /* half side of an unbounded box; float32 can still multiply it */
+/* Positions of empty boxes, for points and for fields: so far away that they never meet another
+ * box, or each other, in any orientation. */
 static const double far_away[2] = {1e18, 4e18};
 
 /* ---- bodies ----
  *
- * The table of bodies has the scene's, and behind them the parts of those that are cut
- * (world/tiles.h), each with boxes of its own: the field alone, then the tiles. The bridges of
- * seams (world/seams.h) are the last. */
+ * The table has the scene's bodies, then the parts of cut bodies (world/tiles.h), each with its own
+ * boxes: first the field, then the tiles. The bridges of seams (world/seams.h) are last. */
 
 typedef struct broad_bodies {
   size_t count;
   int *of;        /* (count) the scene's body */
-  int *cut;       /* (bodies) where a body's field and tiles are, or -1 */
-  size_t bridges; /* where those of seams begin */
+  int *cut;       /* (bodies) index of a body's field, which its tiles follow, or -1 */
+  size_t bridges; /* index of the first bridge */
 } broad_bodies;
 
 static void free_bodies(broad_bodies *e)
@@ -82,7 +81,7 @@ static abut_status make_bodies(const loaded_scene *s, broad_bodies *e)
   return ABUT_SUCCESS;
 }
 
-/* The place of a group's body in the table. */
+/* Returns the index of a group's body in the table. */
 static size_t broad_body_of(const loaded_scene *s, const broad_bodies *e, size_t group, int side)
 {
   const group_part *p = &s->parts[group];
@@ -91,7 +90,7 @@ static size_t broad_body_of(const loaded_scene *s, const broad_bodies *e, size_t
     return side == p->side ? e->bridges + p->seam : number;
   }
   if (p->tile != PART_WHOLE && side == p->side) {
-    return (size_t)(e->cut[number] + 1 + p->tile); /* the field is number -1 */
+    return (size_t)(e->cut[number] + 1 + p->tile); /* the field has number -1 */
   }
   return number;
 }
@@ -99,11 +98,11 @@ static size_t broad_body_of(const loaded_scene *s, const broad_bodies *e, size_t
 /* ---- boxes of bodies ---- */
 
 typedef struct body_boxes {
-  bool some;                    /* It is in a pair. */
+  bool some;                    /* The body is in a pair. */
   double low[2][3], high[2][3]; /* of points and of the field */
 } body_boxes;
 
-/* An empty box has no part in it. */
+/* Empty boxes change nothing. */
 static void widen(body_boxes *b, int which, const body_box *box)
 {
   for (int k = 0; k < 3 && box->half[0] >= 0.0; ++k) {
@@ -124,8 +123,8 @@ static void start(body_boxes *b)
   b->some = true;
 }
 
-/* Finds the boxes of the groups of a type. Beside a field alone the other body's field has nothing
- * to say. */
+/* Finds the boxes of the groups of a type. If one body is only a field, the other body's field does
+ * not matter. */
 static abut_status boxes_of_type(const loaded_scene *s, const pair_type *k, pair_boxes *out)
 {
   static const body_box empty = {{0.0, 0.0, 0.0}, {-1.0, -1.0, -1.0}};
@@ -142,9 +141,9 @@ static abut_status boxes_of_type(const loaded_scene *s, const pair_type *k, pair
   return ABUT_SUCCESS;
 }
 
-/* Widens the boxes of the bodies of a type's groups; a body's boxes hold for all its groups that
- * are bounded. Of a type that is not, all groups are kept. A box that stays empty is put where
- * nothing meets it: a plane has no points, and a part may have no field. */
+/* Widens the boxes of the bodies of a type's groups; a body's boxes serve all its bounded groups.
+ * Groups of an unbounded type are always kept. Boxes that stay empty are put far away: a plane has
+ * no points, and a part may have no field. */
 static abut_status add_type(const loaded_scene *s, const pair_type *k, const broad_bodies *e,
                             body_boxes *all, bool *bounded)
 {
@@ -259,7 +258,7 @@ static void fill_candidates(const loaded_scene *s, size_t runs, tables *t)
   }
 }
 
-/* Marks all candidates of a type as those that are never left out. */
+/* Marks all candidates of a type as never left out. */
 static void keep_all(tables *t, size_t type)
 {
   const int *of = t->types + TYPE_INTS * type;
@@ -377,8 +376,8 @@ static abut_status count_pairs(const stepping *s, const resident_broad *r, size_
   return buffer_read(world_buffer_of(s, BROAD_TOTALS), 0, r->types * sizeof(int), totals);
 }
 
-/* Makes room for the world pairs that are kept, and for all contacts that they can have where that
- * is little. */
+/* Allocates memory for the kept world pairs. If all their possible contacts need little memory, it
+ * is allocated, too. */
 static abut_status make_room_for_kept(const stepping *s)
 {
   const slot_pairs *own = slot_pairs_of(s);

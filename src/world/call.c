@@ -1,5 +1,5 @@
 /* Calls that step worlds, as operations of the engine (engine/batch/batch.h). An element of the
- * batch is a world; all its steps run on the device that has it. */
+ * batch is a world; all its steps run on one device. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "contact/active.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define COOKIE 0xab071507u
-#define CHUNK_WORLDS 65535 /* the most worlds of a chunk, as of poses in contact/call_chunk.c */
-#define ALIGNED_WORLDS 128 /* Chunks begin at multiples of this in arrays that lie on a device. */
+#define CHUNK_WORLDS 65535 /* the most worlds of a chunk; see contact/call_chunk.c */
+#define ALIGNED_WORLDS 128 /* Chunks begin at multiples of this in arrays on a device. */
 
 /* ---- a device ---- */
 
@@ -119,14 +119,14 @@ abut_status worlds_place(batch_on *on)
   return ABUT_SUCCESS;
 }
 
-/* Bounds the worlds of a chunk, since kernels count the numbers of a chunk's array in int. */
+/* Limits the worlds of a chunk: kernels index a chunk's array by int. */
 static abut_status bound_chunk(batch_on *on)
 {
   size_t widest = 1;
   for (size_t i = 0; i < POOL_BUFFERS; ++i) {
     at_least(&widest, on->bytes[POOL_OF_WORLDS][i] / device_real_bytes(on->device));
   }
-  for (size_t i = 0; i < on->call->array_count; ++i) { /* many steps' controls, and what is kept */
+  for (size_t i = 0; i < on->call->array_count; ++i) { /* controls and records of many steps */
     at_least(&widest, on->call->arrays[i].width);
   }
   if (widest > INT_MAX) {
@@ -138,7 +138,7 @@ static abut_status bound_chunk(batch_on *on)
   return ABUT_SUCCESS;
 }
 
-/* The large rows of worlds, which a single world of many bodies should not have sixteen of. */
+/* Marks large rows, which should not be padded to whole lanes for a single world of many bodies. */
 static void mark_rows(batch_on *on)
 {
   static const world_buffer rows[] = {WORLD_CONTACTS, WORLD_CONTACT_PLACES, WORLD_SLOTS,
@@ -151,7 +151,7 @@ static void mark_rows(batch_on *on)
   }
 }
 
-/* Tells how many bytes a world of the group's scene takes in each buffer. */
+/* Sets the bytes of each buffer per world of the group's scene. */
 abut_status worlds_enter(batch_on *on, size_t slot, size_t group)
 {
   const steps_call *c = (const steps_call *)on->call;
@@ -240,7 +240,7 @@ abut_worlds abut_default_worlds(void)
 void add_reals(steps_call *c, const char *name, world_buffer id, size_t width, const void *in,
                void *out)
 {
-  if (!width) { /* a tree that cannot move, or no actuator */
+  if (!width) { /* a tree without degrees of freedom, or no actuators */
     return;
   }
   batch_add(&c->base, (batch_array){.name = name,
@@ -292,8 +292,8 @@ static void add_given(steps_call *c, const char *name, world_buffer id, size_t w
   }
 }
 
-/* check_scenes refuses multipliers of scenes that have not as many slots as the first, so the first
- * tells. */
+/* check_scenes ensures that all scenes have as many slots as the first if multipliers are wanted.
+ */
 size_t slots_of_pairs(const steps_call *c)
 {
   return slots_before(&c->types[0], c->types[0].group_count);
@@ -350,8 +350,7 @@ static void add_arrays(steps_call *c)
   add_counts(c, "fast_links", OUT_FAST_LINKS, 2, w->fast_links);
 }
 
-/* Refuses a row of a world that has `each` numbers for each of `count` steps where kernels cannot
- * count them in int. */
+/* Refuses a row with `each` numbers for each of `count` steps if its length exceeds int. */
 static abut_status check_row(const char *name, size_t count, size_t each)
 {
   return !each || count <= INT_MAX / each
@@ -361,8 +360,7 @@ static abut_status check_row(const char *name, size_t count, size_t each)
                   each);
 }
 
-/* Refuses numbers of steps that kernels cannot count, by themselves or in arrays with a row for
- * each step. */
+/* Refuses numbers of steps that exceed int, alone or in arrays with one row per step. */
 static abut_status check_steps(const loaded_scene *s, const abut_worlds *w)
 {
   if (!w->steps || w->steps > INT_MAX) {
@@ -432,7 +430,7 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w, bool in_wo
   return ABUT_SUCCESS;
 }
 
-/* Finds the state of q, of which all other arrays must be as well. */
+/* Returns the state that contains q; all other arrays must belong to it, too. */
 static abut_status worlds_state(const abut_worlds *w, const context *owner, state **out)
 {
   return w->q ? state_for(w->q, owner, w->count, "worlds", out)

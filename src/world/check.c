@@ -1,5 +1,4 @@
-/* What is suspicious in a scene, as texts: drives that its steps do not hold, and much of automatic
- * pairs. */
+/* Warnings about a scene: drives that are unstable at its step, and problems of automatic pairs. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
@@ -16,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OVERLAP_MOST 0.1     /* of the smaller body's diagonal; deeper is told */
-#define OVERLAPS_REPORTED 10 /* the worst ones */
+#define OVERLAP_MOST 0.1     /* of the smaller body's diagonal; deeper overlaps are reported */
+#define OVERLAPS_REPORTED 10 /* the deepest ones */
 #define TEXT_ROOM 512
 
 __attribute__((format(printf, 2, 3))) static abut_status warn_of(loaded_scene *s,
@@ -46,7 +45,8 @@ void scene_forget_warnings(loaded_scene *s)
   s->warning_count = s->warning_room = 0;
 }
 
-/* Whether a type is of tiles. Such pairs are looked at whole, by the type of their first group. */
+/* Whether a type consists of tiles. Their pairs are checked as a whole, by the type of their first
+ * group. */
 static bool is_of_tiles(const loaded_scene *s, const pair_type *k)
 {
   return s->groups[s->pair_order[k->first]].is_tile;
@@ -54,8 +54,7 @@ static bool is_of_tiles(const loaded_scene *s, const pair_type *k)
 
 /* ---- types that are never left out ---- */
 
-/* Returns why a pair has no bound beyond which its contacts are inactive, or NULL where it has
- * one. */
+/* Returns why the contacts of a pair have no bound, or NULL if they have one. */
 static const char *unbounded_for(const pair *p, bool bounded)
 {
   const bool ranks = p->selected_vertices[0] || p->selected_vertices[1],
@@ -105,10 +104,10 @@ typedef struct overlap {
 
 typedef struct overlaps {
   loaded_scene *s;
-  double (*places)[PLACE]; /* (links) at the start */
+  double (*places)[PLACE]; /* (links) initial poses */
   overlap worst[OVERLAPS_REPORTED];
-  size_t count, all; /* how many of the worst there are; how many overlap so */
-  size_t *near;      /* (pairs of the largest type) candidates of a type that may touch */
+  size_t count, all; /* number of entries in `worst`; number of all overlaps */
+  size_t *near;      /* (pairs of the largest type) candidates of one type that may touch */
   arena memory;
 } overlaps;
 
@@ -126,7 +125,7 @@ static bool may_touch(const overlaps *o, const scene_pair *p, const pair_boxes *
          !boxes_apart(&boxes->field[0], pose[0], &boxes->points[1], pose[1], DBL_EPSILON);
 }
 
-/* Whether the spheres around two bodies meet, without which they do not overlap. */
+/* Whether the bounding spheres of two bodies intersect. */
 static bool balls_meet(const overlaps *o, const scene_pair *p)
 {
   double at[2][3], square = 0.0;
@@ -156,7 +155,7 @@ static abut_status smaller_of(const overlaps *o, const scene_pair *p, double *ou
   return ABUT_SUCCESS;
 }
 
-/* Keeps the worst, the worst first. */
+/* Keeps the deepest overlaps, sorted by depth. */
 static void keep_overlap(overlaps *o, overlap found)
 {
   size_t at = o->count;
@@ -183,9 +182,8 @@ static abut_status keep_deep(overlaps *o, const double *depths, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* Fills depths (count) of the candidates at o->near, which are of one type, with how deep they are
- * by the pair `p`. Contacts would not do: bodies deep in each other have none whose normal is
- * within its cone. */
+/* Fills depths (count) of the candidates at o->near, all of one type, with their depths by the pair
+ * `p`. Contacts cannot be used: in deep overlaps no contact normal is within its cone. */
 static abut_status find_depths(const overlaps *o, abut_pair p, size_t count, double *depths)
 {
   const size_t size = context_real_bytes(o->s->context);
@@ -313,8 +311,8 @@ static abut_status warn_of_drives(loaded_scene *s)
 
 #define FLOOR_MOST 0.05
 
-/* Contacts that rest are half active. A floor whose ramp ends there makes gradients of what rests
- * steep beyond use. */
+/* Resting contacts have an activity of one half. A floor whose ramp ends there makes gradients at
+ * rest too steep to use. */
 static abut_status warn_of_floors(loaded_scene *s)
 {
   size_t count = 0, first = 0;
@@ -340,7 +338,7 @@ static abut_status warn_of_floors(loaded_scene *s)
                  p->link[0], p->body[0], p->link[1], p->body[1], p->smoothing.floor, others);
 }
 
-/* ---- all of it ---- */
+/* ---- all checks ---- */
 
 static abut_status check_types(loaded_scene *s)
 {

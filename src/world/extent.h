@@ -1,26 +1,25 @@
-/* How large and how thick the bodies of a scene's pairs are. Steps tell by it whether bodies move
- * so fast that one may pass the other within a step (status 128, docs/simulate.md, "Too fast, too
- * stiff"). */
+/* Size and thickness of the bodies of a scene's pairs. Steps use them to detect bodies that may
+ * pass through each other within a step (status 128, docs/simulate.md, "Too fast, too stiff"). */
 #ifndef ABUT_WORLD_EXTENT_H
 #define ABUT_WORLD_EXTENT_H
 
 #include "world/loaded.h"
 
-/* The box around a body in its own frame, and how thick the body is [m], 0 where that is not
- * known. */
+/* The box around a body in its own frame, and the body's thickness [m], 0 if unknown. */
 typedef struct extent {
   double lower[3], upper[3], thickness;
 } extent;
 
-/* Finds the extent of the body on side 0 or 1 of a pair: of a plane by its lengths, of others by
- * the law's `measure`. extent_of_body is such a `measure`, by what is known of the loaded body. */
+/* Finds the extent of the body on side 0 or 1 of a pair: of a plane from its lengths, of others by
+ * the law's `measure`. extent_of_body is such a `measure`, based on the loaded body. */
 abut_status extent_of(const loaded_scene *s, const scene_pair *p, int side, extent *out);
 abut_status extent_of_body(const loaded_scene *s, const scene_pair *p, int side, extent *out);
 
 /* Returns the diagonal of the box [m]. */
 double extent_diagonal(const extent *e);
 
-/* Fills `half` and `ball` of the definition's pairs. The law's bodies or clouds must be loaded. */
+/* Fills `half` and `ball` of the definition's pairs, after the law has loaded its bodies or clouds.
+ */
 abut_status scene_measure_pairs(loaded_scene *s);
 
 #endif

@@ -1,5 +1,5 @@
-/* Which pairs of a scene's bodies may touch at given positions, and their contacts there: by the
- * broad phase of a step, without the step. */
+/* Finds the pairs of a scene's bodies that may touch at given positions, and their contacts there,
+ * by the broad phase of a step. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a chunk of worlds has kept: rows of WORLD_PAIR_INTS ints, as kernels leave them. */
+/* The world pairs of a chunk: rows of WORLD_PAIR_INTS ints, as kernels write them. */
 struct chunk_pairs {
   chunk_pairs *next;
-  size_t first, count; /* its first world; how many world pairs */
-  bool all;            /* every candidate of `worlds` worlds is kept, and no ints are there */
+  size_t first, count; /* its first world; the number of world pairs */
+  bool all;            /* every candidate of `worlds` worlds is kept; no ints are stored */
   size_t worlds;
   int ints[];
 };
@@ -23,7 +23,7 @@ struct chunk_pairs {
 typedef struct pairs_call {
   steps_call steps;
   abut_worlds worlds;
-  double rates[MEMBERS]; /* these calls are shared by their own throughput, not by that of steps */
+  double rates[MEMBERS]; /* throughput of these calls, apart from that of steps */
   chunk_pairs *parts;
 } pairs_call;
 
@@ -61,7 +61,7 @@ static abut_status collect(batch_on *on, size_t slot, chunk c)
     free(part);
     return status;
   }
-  free(at->found[slot]); /* of a chunk that failed after this, and is done again */
+  free(at->found[slot]); /* of a chunk that failed later and is computed again */
   at->found[slot] = part;
   return ABUT_SUCCESS;
 }
@@ -120,7 +120,7 @@ static int compare_pairs(const void *a_, const void *b_)
                               : (a->candidate > b->candidate) - (a->candidate < b->candidate);
 }
 
-/* A pair of a body that is cut into tiles has several groups. */
+/* A pair with a tiled body has several groups. */
 static size_t fill_part(const loaded_scene *s, const chunk_pairs *p, world_pair *to)
 {
   const size_t candidates = s->def.pair_count;
@@ -135,7 +135,7 @@ static size_t fill_part(const loaded_scene *s, const chunk_pairs *p, world_pair 
   return p->all ? p->worlds * candidates : p->count;
 }
 
-/* Sorts world pairs, and leaves one of those that are equal. Returns how many are left. */
+/* Sorts world pairs and removes duplicates. Returns how many remain. */
 static size_t sort_pairs(world_pair *all, size_t count)
 {
   size_t left = 0;
@@ -150,7 +150,7 @@ static size_t sort_pairs(world_pair *all, size_t count)
   return left;
 }
 
-/* Makes the answer, which the caller frees after a failure, too. */
+/* Fills *out, which the caller frees, also after a failure. */
 static abut_status copy_pairs(const loaded_scene *s, const chunk_pairs *parts, abut_items *out)
 {
   const size_t candidates = s->def.pair_count;
@@ -195,7 +195,7 @@ static void free_chunk_pairs(chunk_pairs *p)
   }
 }
 
-/* Reads the positions of a world, and refuses those that have no place. */
+/* Reads the positions of a world; refuses invalid ones. */
 static abut_status read_world(const loaded_scene *s, const reals *q, size_t world, double *to)
 {
   const size_t nq = (size_t)s->constants.nq;
@@ -237,7 +237,7 @@ static abut_status check_worlds(const loaded_scene *s, const void *q_, size_t co
   return status;
 }
 
-/* all: every candidate is asked for. */
+/* all: return every candidate. */
 static abut_status find(loaded_scene *s, const void *q, size_t count, bool all, abut_items *out)
 {
   abut_status status = ABUT_SUCCESS;
@@ -278,11 +278,11 @@ abut_status abut_find_items(abut_scene handle_, const void *q, size_t count, abu
 
 /* ---- contacts ---- */
 
-/* A batch of contacts, whose elements are world pairs. Pairs of a type have equal bodies and
- * smoothings, so that the first stands for all. */
+/* A batch of contacts whose elements are world pairs. Pairs of one type have equal bodies and
+ * smoothings, so the first represents all. */
 typedef struct contact_batch {
   abut_batch batch;
-  abut_pair *pairs; /* (kind_count) */
+  abut_pair *pairs; /* (type_count) */
   size_t type_count;
   uint32_t *types;            /* (candidates) */
   uint32_t *of;               /* (world pairs) */
@@ -311,7 +311,7 @@ static abut_status allocate_batch(contact_batch *b, const loaded_scene *s, size_
   return ABUT_SUCCESS;
 }
 
-/* Groups behind those of all pairs are of tiles. */
+/* Groups after those of all pairs are tiles. */
 size_t scene_number_types(const loaded_scene *s, abut_pair *pairs, uint32_t *types)
 {
   size_t count = 0;
@@ -354,7 +354,7 @@ static abut_status place_pairs(contact_batch *b, const loaded_scene *s, const vo
   return ABUT_SUCCESS;
 }
 
-/* by: (types) the pairs in place of the scene's; NULL: these. */
+/* by: (types) pairs that replace the scene's; NULL: the scene's own. */
 static abut_status list_contacts(const loaded_scene *s, const abut_pair *by, const void *q,
                                  const abut_items *items, abut_compact *list)
 {
@@ -461,7 +461,7 @@ static bool same_handle(abut_pair a, abut_pair b)
   return a.index == b.index && a.generation == b.generation;
 }
 
-/* *others: whether any is not the scene's own. */
+/* *others: whether some pair is not the scene's own. */
 static abut_status check_pairs(const numbered_types *n, const abut_pair *by, size_t count,
                                bool *others)
 {

@@ -1,12 +1,12 @@
-/* Launch sets: pair batches whose manifolds have room beside each other, so that one launch of a
- * kernel does for all of them. */
+/* Launch sets: pair batches that fit into memory together, so each kernel of the manifold is
+ * launched once for all of them. */
 #include "base/error.h"
 #include "contact/active.h"
 #include "world/pair_batches.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define VIEW_ALIGNMENT 256 /* at which a pair batch's part of a buffer begins [bytes] */
+#define VIEW_ALIGNMENT 256 /* alignment of a pair batch's part of a buffer [bytes] */
 
 struct pair_batch_memory {
   chunk_memory memory;
@@ -18,7 +18,7 @@ static size_t aligned(size_t bytes)
   return (bytes + VIEW_ALIGNMENT - 1) / VIEW_ALIGNMENT * VIEW_ALIGNMENT;
 }
 
-/* Sets what a pair batch takes of each buffer, and returns the sum. Given contacts have no
+/* Sets the bytes of a pair batch in each buffer, and returns the sum. Given contacts have no
  * manifold. */
 static abut_status bytes_of_pair_batch(const stepping *s, size_t i, size_t bytes[SCRATCH_BUFFERS],
                                        size_t *sum)
@@ -49,8 +49,8 @@ static abut_status add_launch_set(slot_pairs *own, size_t batch)
   return ABUT_SUCCESS;
 }
 
-/* Makes launch sets of as many pair batches as memory has room for, and finds the most that a
- * launch set takes of each buffer. */
+/* Puts as many pair batches into each launch set as memory allows, and finds the largest use of
+ * each buffer by a launch set. */
 static abut_status fill_launch_sets(const stepping *s, bool merges, size_t most[SCRATCH_BUFFERS])
 {
   const uint64_t room = pair_batch_bytes(s->on) / device_slots(s->device);
@@ -78,7 +78,7 @@ static abut_status fill_launch_sets(const stepping *s, bool merges, size_t most[
   return ABUT_SUCCESS;
 }
 
-/* Makes room for them. *shared: whether kernels find all of it by addresses. */
+/* Allocates their memory. *shared: whether kernels can address all of it. */
 static abut_status prepare_launch_sets(const stepping *s, const size_t most[SCRATCH_BUFFERS],
                                        bool *shared)
 {
@@ -106,7 +106,7 @@ static abut_status make_memory(slot_pairs *own, size_t batch)
   return ABUT_SUCCESS;
 }
 
-/* Gives each pair batch of a launch set its part of the buffers. */
+/* Assigns each pair batch of a launch set its part of the buffers. */
 static abut_status share_out(const stepping *s, const launch_set *b)
 {
   const buffer_pool *all = s->on->memory[s->slot][0].pool;
@@ -137,7 +137,7 @@ abut_status list_launch_sets(const stepping *s)
   if (shared) {
     const abut_status prepared = prepare_launch_sets(s, most, &shared);
     shared = shared && prepared == ABUT_SUCCESS;
-    /* pair batch by pair batch there may be enough */
+    /* Single pair batches may still fit. */
     TRY(prepared == ABUT_ERROR_MEMORY ? ABUT_SUCCESS : prepared);
     TRY(shared ? ABUT_SUCCESS : fill_launch_sets(s, false, most));
   }

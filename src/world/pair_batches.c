@@ -1,27 +1,25 @@
-/* Pair batches: which world pairs a type of pairs has, and their way through the manifold. */
+/* Pair batches: splits the world pairs of each pair type and runs them through the manifold. */
 #include "base/error.h"
 #include "contact/active.h"
 #include "world/law/law.h"
 #include <string.h>
 
 #define ALL_ARRAYS WANT_LISTED
-#define PAIR_BATCH_ROWS \
-  65535 /* the most world pairs of a pair batch, as of poses in contact/call_chunk.c */
-/* Of a chunk's memory all but one part in so many is for pair batches: on CPUs, for whose drivers a
- * launch costs much, few and long pair batches count; without lanes, as on GPUs, many worlds do,
- * which solve side by side. */
+#define PAIR_BATCH_ROWS 65535 /* the most world pairs of a pair batch; see contact/call_chunk.c */
+/* Share of a chunk's memory for pair batches: all but one part in so many. CPU drivers have
+ * expensive launches, so few and large pair batches are best. Devices without lanes, such as GPUs,
+ * need memory for many worlds, which they solve in parallel. */
 #define PAIR_BATCH_SHARE_LANES 4
 #define PAIR_BATCH_SHARE_ITEMS 2
-/* A pair batch with fewer worlds does not bound a chunk: launches would cost more than they save.
- */
+/* A pair batch with fewer worlds does not limit a chunk: the additional launches would cost more
+ * than they save. */
 #define PAIR_BATCH_WORLDS_LEAST 64
 
-/* What is expected of a world of which nothing is known yet: so many world pairs and contacts a
- * link. */
+/* Initial guess of the world pairs and contacts per link. */
 #define LINK_PAIRS 8
 #define LINK_CONTACTS 96
-/* Where all contacts that a chunk can have take no more, they have room from the start, and none
- * need be counted by the host. */
+/* If all possible contacts of a chunk need no more bytes than this, their memory is allocated at
+ * once, and the host need not count them. */
 #define SMALL_POOL (8 * 1024 * 1024)
 
 /* ---- memory ---- */
@@ -47,7 +45,7 @@ size_t bytes_of_run(const steps_call *c, const run *r, size_t bytes[SCRATCH_BUFF
   return sum;
 }
 
-/* What a chunk's worlds and pair batches may take together. */
+/* Returns the memory budget for a chunk's worlds and pair batches together. */
 static uint64_t budget_of(const batch_on *on)
 {
   const uint64_t budget = on->call->context->def.scratch_bytes;
@@ -61,8 +59,8 @@ uint64_t pair_batch_bytes(const batch_on *on)
          all / (device_lanes(on->device) > 1 ? PAIR_BATCH_SHARE_LANES : PAIR_BATCH_SHARE_ITEMS);
 }
 
-/* How many world pairs of a type a pair batch has, of `all` that there are. Where there are several
- * pair batches they are whole blocks of lanes. */
+/* Returns the number of world pairs per pair batch of a type with `all` world pairs. If there are
+ * several batches, each has whole blocks of lanes. */
 static size_t rows_of(const batch_on *on, const run *r, size_t all)
 {
   size_t bytes[SCRATCH_BUFFERS];
@@ -83,8 +81,8 @@ static abut_status prepare(const stepping *s, size_t which, size_t id, size_t by
   return buffer_pool_prepare(s->on->memory[s->slot][which].pool, s->device, id, bytes);
 }
 
-/* What a chunk fails with that has more than can be counted, or than is meant for it: several
- * worlds are done again in smaller chunks, one cannot be helped. */
+/* The error of a chunk that exceeds its budget or the range of int. A chunk of several worlds is
+ * retried in smaller chunks; a single world fails. */
 static abut_status chunk_error(const stepping *s)
 {
   return s->count > 1 ? too_many_elements() : ABUT_ERROR_MEMORY;
@@ -112,27 +110,26 @@ size_t pair_type_count_of(const stepping *s)
   return pair_types_in(s->call, s->type);
 }
 
-/* Which groups a type has, in the order of resident_tables.order. */
+/* Returns the groups of a type, as a range of resident_tables.order. */
 static pair_type members_of(const stepping *s, size_t type)
 {
   return s->call->worlds->contacts ? (pair_type){type, 1} : s->type->scene->pair_types[type];
 }
 
-/* How many rows of WORLD_BASIS a world pair has. */
+/* Returns the number of rows of WORLD_BASIS per world pair. */
 static size_t times_basis(const steps_call *c, const world_sizes *n)
 {
   const bool asked = (is_differentiated(c) && !c->gradients) || is_implicit(c);
   return !asked ? 0 : law_of(c)->basis_by_dof ? (size_t)n->nv : 6;
 }
 
-/* Whether kernels of derivatives run: steps that are implicit are made of Jacobians. */
+/* Whether kernels of derivatives run: implicit steps use Jacobians. */
 static bool runs_adjoint(const steps_call *c)
 {
   return is_differentiated(c) || is_implicit(c);
 }
 
-/* The bytes that a world pair, and a contact of the pool, take of each buffer that has a row for
- * each. */
+/* Set the bytes per world pair, and per contact of the pool, of each buffer with such rows. */
 static void bytes_of_pair(const steps_call *c, const world_sizes *n, size_t real,
                           size_t bytes[POOL_BUFFERS])
 {
@@ -165,7 +162,7 @@ static size_t at_most(size_t a, size_t b)
   return a < b ? a : b;
 }
 
-/* How many world pairs and contacts a world is expected to have. */
+/* Estimates the number of world pairs and contacts of a world. */
 static void expect(const loaded_scene *s, size_t place, const world_sizes *n, size_t *pairs,
                    size_t *contacts)
 {
@@ -196,7 +193,7 @@ void pool_bytes(const steps_call *c, const world_type *k, size_t place, const wo
   bytes[WORLD_ACTIVE_PAIRS] = ACTIVE_PAIRS_INTS * sizeof(int);
 }
 
-/* How many bytes of the worlds' pool a chunk takes that has so many world pairs and contacts. */
+/* Returns the bytes of the worlds' pool for a chunk with so many world pairs and contacts. */
 static uint64_t chunk_bytes(const stepping *s, size_t pairs, size_t contacts)
 {
   const size_t *each = s->on->bytes[POOL_OF_WORLDS], real = device_real_bytes(s->device);
@@ -265,7 +262,7 @@ void note_bytes(const stepping *s)
   at->world_bytes = each > at->world_bytes ? each : at->world_bytes;
 }
 
-/* How many contacts a group of a type has at most, filled up to whole lanes. */
+/* Returns the most contacts of a group of a type, rounded up to whole lanes. */
 static size_t slots_of_type(const stepping *s, size_t type)
 {
   const contact_group *g =
@@ -333,7 +330,7 @@ void note_pairs(const stepping *s)
   load->slots = slots > load->slots ? slots : load->slots;
 }
 
-/* Makes room for the manifold of as many world pairs of each type as a pair batch may have. */
+/* Allocates the manifold's memory for the largest pair batch of each type. */
 static abut_status prepare_manifolds(const stepping *s)
 {
   for (size_t type = 0; !s->call->worlds->contacts && type < pair_type_count_of(s); ++type) {
@@ -349,8 +346,8 @@ static abut_status prepare_manifolds(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-/* Makes room for the sums of all world pairs, and of as many pair batches as there are where
- * nothing is left out, which are the most. */
+/* Allocates memory for the sums of all world pairs, and for the number of pair batches without a
+ * broad phase, which is the maximum. */
 static abut_status prepare_sums(const stepping *s, const int *totals)
 {
   const slot_pairs *own = slot_pairs_of(s);
@@ -373,8 +370,7 @@ static abut_status list_all_pairs(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-/* All is made here, with room for every pair in a pair batch, and of the pool for as many contacts
- * as are expected. */
+/* Allocates memory for all world pairs in pair batches, and for the expected number of contacts. */
 abut_status pair_batches_start(const stepping *s)
 {
   int *totals = ((steps_on *)s->on->user)->totals;
@@ -462,10 +458,10 @@ abut_status run_sizes(const steps_call *c, const world_type *type, size_t which,
     TRY(body_sized_on(of, on->place, &r->bodies[k]));
   }
   const double cutoff = active_cutoff(r->pair, 0.0);
-  /* A capacity counts contacts in the order of slots, which lists do not keep. */
+  /* A capacity counts contacts in the order of slots; lists have another order. */
   const bool listed = !s->def.capacity && can_skip_inactive(r, cutoff);
   r->wanted.cutoff = listed ? cutoff : 0.0;
-  /* Beside a seam contacts of another pair hold what this one leaves to them. */
+  /* Beside a seam, contacts of another pair may hold a body that this pair leaves to them. */
   r->wanted.middles = r->pair->smoothing.cone_outer > r->pair->smoothing.cone_inner &&
                       !r->pair->zones;
   return ABUT_SUCCESS;

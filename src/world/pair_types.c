@@ -1,12 +1,11 @@
-/* Types of a scene's pairs, or of the groups of those that are cut into tiles: those of equal
- * bodies and smoothings, whose world pairs one manifold serves. They are found by a table of
- * hashes, since there may be many pairs and nearly as many types. */
+/* Pair types: the groups of a scene with equal bodies and smoothings, whose world pairs share one
+ * manifold. A hash table finds them, since there may be nearly as many types as pairs. */
 #include "base/error.h"
 #include "world/pair_batches.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The types by their hashes, in open addressing: (size) types, -1 where there is none. */
+/* Hash table of types with open addressing: (size) types, -1 if empty. */
 typedef struct type_table {
   int *of;
   size_t size; /* a power of two */
@@ -19,7 +18,7 @@ static void mix_in(uint64_t *hash, const void *from, size_t bytes)
   }
 }
 
-/* Pairs that are alike have one hash. It need not have all of a smoothing. */
+/* Equal pairs have equal hashes. Only part of a smoothing is hashed. */
 static uint64_t hash_of(const pair *p)
 {
   const abut_smoothing *s = &p->smoothing;
@@ -34,7 +33,7 @@ static uint64_t hash_of(const pair *p)
   return hash;
 }
 
-/* Sets *type to that of a pair, a new one where none is like it. */
+/* Sets *type to the type of a pair; adds a new type if there is none. */
 static abut_status find_type(loaded_scene *s, type_table *t, size_t i, int *type)
 {
   const pair *p = pair_get(s->parts[i].pair);
@@ -54,8 +53,8 @@ static abut_status find_type(loaded_scene *s, type_table *t, size_t i, int *type
   return ABUT_SUCCESS;
 }
 
-/* Fills types (groups) with each group's, and counts them. A type's `first` is a group until
- * order_types. */
+/* Fills types (groups) with the type of each group, and counts the groups per type. Until
+ * order_types, `first` of a type is a group. */
 static abut_status count_types(loaded_scene *s, type_table *t, int *types)
 {
   for (size_t i = 0; i < t->size; ++i) {
@@ -63,7 +62,7 @@ static abut_status count_types(loaded_scene *s, type_table *t, int *types)
   }
   for (size_t i = 0; i < s->group_count; ++i) {
     const size_t like = s->groups[i].is_tile ? i : s->def.pairs[i].alike;
-    /* Beside seams pairs that are alike may differ. */
+    /* Beside seams, otherwise equal pairs may differ. */
     const abut_pair own = s->parts[i].pair, other = s->parts[like].pair;
     if (like == i || own.index != other.index || own.generation != other.generation) {
       TRY(find_type(s, t, i, &types[i]));

@@ -1,5 +1,4 @@
-/* Which bodies of a scene lie flush beside each other, and the seams between them: what
- * world/seams.c gives to pairs. */
+/* Finds flush bodies of a scene and the seams between them; world/seams.c applies them to pairs. */
 #ifndef ABUT_WORLD_SEAM_FIND_H
 #define ABUT_WORLD_SEAM_FIND_H
 
@@ -9,26 +8,26 @@
 
 #define NO_END 1e9 /* [m] */
 
-/* A body that pairs with normal cones have, in the frame of what carries it. */
+/* A body of pairs with normal cones, in the frame of the link that carries it. */
 typedef struct flush_body {
   bool asked;
   int unit;
   double place[PLACE], middle[3], radius;
-  double least, most, plane;   /* `penetration` of its pairs, and the largest `plane` */
+  double least, most, plane;   /* the `penetration` of its pairs, and their largest `plane` */
   double round;                /* seam_roundness */
   seam_face faces[SEAM_FACES]; /* in the frame of the unit */
   size_t face_count;
 } flush_body;
 
-/* What the seam of two bodies, or of one with itself, needs [m]. */
+/* Lengths of a seam between two bodies, or of a body with itself [m]. */
 typedef struct seam_sizes {
-  double near;        /* below which faces are flush */
-  double whole;       /* how far from the seam the zone is whole */
-  double fade, reach; /* over which length it fades; how far from the seam the bridge ends at
-                         least */
+  double near;  /* the largest gap of flush faces */
+  double whole; /* the distance from the seam up to which the zone is 1 */
+  double fade,
+    reach; /* the length over which the zone fades; the least length of the bridge on each side */
 } seam_sizes;
 
-/* A seam, and what is known of it until all are found. */
+/* A seam during the search. */
 typedef struct found_seam {
   scene_seam seam;
   seam_sizes sizes;
@@ -42,19 +41,19 @@ typedef struct finding {
   size_t count, room;
 } finding;
 
-/* Fills f->bodies and f->all of f->s; *f is freed after a failure, too. */
+/* Fills f->bodies and f->all for f->s. Free *f after a failure, too. */
 abut_status seams_find(finding *f);
 
-/* Where a side of a seam lies in another seam, as where four floor tiles meet, or three, its bridge
- * goes on into the bodies behind, and its zone ends there. */
+/* Handles a side of a seam that is part of another seam, for example where three or four floor
+ * tiles meet: the bridge continues into the bodies behind it, and the zone ends there. */
 void seam_go_on(const finding *f, const found_seam *from, scene_seam *to);
 
-/* Places a link in the frame of the link that moves and carries it, or of the world. Returns that
- * link. */
+/* Fills the pose of a link in the frame of the moving link that carries it, or of the world.
+ * Returns that link. */
 int seam_place_in_unit(const scene_def *s, size_t link, double place[PLACE]);
 
-/* Returns whether seams matter to a pair, which may be NULL; and pair i of the scene where they do,
- * else NULL. */
+/* seam_counts returns whether seams apply to a pair, which may be NULL. The second function returns
+ * pair i of the scene if seams apply to it, else NULL. */
 bool seam_counts(const pair *p);
 const pair *seam_counted(const loaded_scene *s, size_t i);
 

@@ -1,5 +1,4 @@
-/* The types of a call's worlds: with contacts that are given, sorted into groups, or of several
- * scenes. */
+/* World types of a call: given contacts sorted into groups, or worlds of several scenes. */
 #include "base/error.h"
 #include "world/pair_batches.h"
 
@@ -66,9 +65,9 @@ abut_status group_given(steps_call *c)
 
 /* ---- worlds of several scenes ---- */
 
-/* Whether two scenes have trees of the same joints, as many pairs, actuators, tendons and equality
- * constraints, the same integrator and the same law, so that their worlds' arrays have the same
- * shape and take the same steps. */
+/* Whether two scenes have the same tree of joints, numbers of pairs, actuators, tendons and
+ * equality constraints, integrator and law. Their worlds' arrays then have the same shape and take
+ * the same steps. */
 static bool same_shape(const loaded_scene *a, const loaded_scene *b)
 {
   bool same =

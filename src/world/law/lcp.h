@@ -1,53 +1,52 @@
-/* What the files of hard contacts share. The sections named here are those of
+/* Declarations that the files of hard contacts share. Section numbers refer to
  * docs/dev/lcp-formulas.md. */
 #ifndef ABUT_WORLD_LAW_LCP_H
 #define ABUT_WORLD_LAW_LCP_H
 
 #include "world/law/law.h"
 
-/* Buffers of the worlds' pool behind those that all laws have. m is world_sizes.hard_rows, the most
- * rows that the boxed problem of a world may have. */
+/* Buffers of the worlds' pool, after those of all laws. m is world_sizes.hard_rows, the most rows
+ * of the boxed problem of a world. */
 enum lcp_buffer {
-  HARD_NUMBERS = WORLD_BUFFERS, /* (HARD_REALS) J, J M^-1, restitutions and slopes of targets s */
-  HARD_CHOICE,                  /* (HARD_INTS) the chosen contacts, and the rows behind theirs */
-  HARD_CANDIDATES,              /* (slots + 1, HARD_CANDIDATE) what contacts are chosen from,
-                                   section 5 */
-  HARD_NEAREST,                 /* (slots) how far each candidate is from the nearest chosen one */
-  /* The problem w = A f + b of section 2: how many rows it has and their parents, its numbers, and
-   * the classes that are guessed. */
+  HARD_NUMBERS =
+    WORLD_BUFFERS, /* (HARD_REALS) J, J M^-1, restitutions, and slopes of the targets s */
+  HARD_CHOICE,     /* (HARD_INTS) the chosen contacts, then the rows after those of contacts */
+  HARD_CANDIDATES, /* (slots + 1, HARD_CANDIDATE) the contacts to choose from, section 5 */
+  HARD_NEAREST,    /* (slots) distance of each candidate from the nearest chosen one */
+  /* The problem w = A f + b of section 2: the number of rows and their parents, the numbers, and
+     the guessed classes. */
   HARD_PARENTS, /* (m + 1) */
   HARD_A,       /* (m, m) */
   HARD_B,       /* (m) */
   HARD_MU,      /* (m) */
   HARD_BOX,     /* (m) */
   HARD_GUESS,   /* (m) */
-  /* Its answer: impulses, speeds, classes (LCP_... of geometry/lcp.h), how it was found, what is
-   * left. */
+  /* The solution: impulses, speeds, classes (LCP_... of geometry/lcp.h), how it was found, the
+     residual. */
   HARD_F,       /* (m) */
   HARD_W,       /* (m) */
   HARD_CLASSES, /* (m) */
   HARD_HOW,
   HARD_RESIDUAL,
-  HARD_ROOM, /* with HARD_PLACES the memory of the kernel lcp_solve */
+  HARD_ROOM, /* with HARD_PLACES the scratch of the kernel lcp_solve */
   HARD_PLACES,
-  HARD_TABLES, /* with HARD_TABLE_PLACES that of lcp_rest, for LCP_SHARED worlds together */
+  HARD_TABLES, /* with HARD_TABLE_PLACES the scratch of lcp_rest, shared by LCP_SHARED worlds */
   HARD_TABLE_PLACES,
   HARD_OTHER,        /* (m) the classes that descent would choose, section 9 */
-  HARD_KEPT_ADJOINT, /* (HARD_ESCAPE) the cotangents with which a step's adjoint begins each try */
-  HARD_EXTRA,        /* (nv, then controls of moved links) what collisions in time add to the
-                        cotangents of q and of these, section 8 */
+  HARD_KEPT_ADJOINT, /* (HARD_ESCAPE) the cotangents at the start of each try of a step's adjoint */
+  HARD_EXTRA, /* (nv, then controls of moved links) contributions of collisions in time to the
+                 cotangents of q and of these controls, section 8 */
   HARD_BUFFERS
 };
 
 _Static_assert((int)HARD_BUFFERS <= POOL_BUFFERS,
                "a pool has no room for all buffers of hard contacts");
 
-/* Arguments of launches: what make_problem leaves of contacts' rows, and what the tree and contacts
- * are. */
+/* Launch arguments: the results of make_problem for contact rows; the tree and the contacts. */
 #define HARD(s) OF(s, HARD_NUMBERS), OF(s, HARD_CHOICE), OF(s, HARD_PARENTS)
 #define FOUND(s) OF(s, WORLD_SCRATCH), ACTIVE_PAIRS(s), OF(s, WORLD_WORK)
 
-/* Whether the call asks for `escape`: derivatives may then go by classes that descent would choose
+/* Whether the call sets `escape`: derivatives may then use the classes that descent would choose
  * (section 9). */
 bool is_escaping(const steps_call *c);
 

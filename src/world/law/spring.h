@@ -1,5 +1,5 @@
-/* What the files of springs share. Formulas: docs/dev/spring-formulas.md; steps of worlds:
- * docs/spring.md, "Worlds". */
+/* Declarations that the files of springs share. Formulas: docs/dev/spring-formulas.md; steps of
+ * worlds: docs/spring.md, "Worlds". */
 #ifndef ABUT_WORLD_LAW_SPRING_H
 #define ABUT_WORLD_LAW_SPRING_H
 
@@ -7,14 +7,13 @@
 #include "query/spring/run.h"
 #include "world/law/law.h"
 
-/* Buffers of the worlds' pool behind those that all laws have. */
+/* Buffers of the worlds' pool, after those of all laws. */
 enum spring_world_buffer {
   SPRING_FORCES = WORLD_BUFFERS, /* (pairs, 3) the force on body 1 of each pair */
-  SPRING_MATRIX,                 /* (nv, nv) the triangles L and U of 1 - h da/dv in an implicit
-                                    step */
-  SPRING_PIVOTS,                 /* (nv) ints: the rows that were swapped for them */
-  /* The cotangents of the state (2 nv) and of parameters (PARAMETERS) that a reverse pass has so
-   * far, while a Jacobian is made in the buffers where they lie. */
+  SPRING_MATRIX, /* (nv, nv) the triangles L and U of 1 - h da/dv in an implicit step */
+  SPRING_PIVOTS, /* (nv) ints: the row exchanges of that factorization */
+  /* Saves the cotangents of the state (2 nv) and of parameters (PARAMETERS) of a reverse pass while
+     a Jacobian uses their buffers. */
   SPRING_KEPT_STATE,
   SPRING_KEPT,
   SPRING_WORLD_BUFFERS
@@ -23,7 +22,7 @@ enum spring_world_buffer {
 _Static_assert((int)SPRING_WORLD_BUFFERS <= POOL_BUFFERS,
                "a pool has no room for all buffers of springs");
 
-/* Arguments of launches: a buffer of the pair at work (query/spring/run.h), and the poses of pairs'
+/* Launch arguments: a buffer of the current pair (query/spring/run.h), and the poses of the pairs'
  * bodies on their links. A twist has six numbers: velocity, then angular velocity. */
 #define PAIR_OF(s, id) ARG_BUFFER(spring_buffer(s, id))
 #define BODIES(s) ARG_BUFFER((s)->tables->bodies)
@@ -48,14 +47,14 @@ void spring_put(const scene_def *s, const scene_constants *c, const contact_grou
 abut_status spring_load_body(abut_context c, const char *path, const abut_field_options *options,
                              abut_body *out);
 
-/* Fills s->sinking (docs/spring.md): how far the pairs give way under what rests on them at the
- * scene's start. */
+/* Fills s->sinking (docs/spring.md): the penetration of the pairs at rest in the scene's initial
+ * state. */
 abut_status scene_find_sinking(loaded_scene *s);
 
 /* ---- springs at the manifold's contacts (spring_contacts.c) ---- */
 
-/* The law of scenes without clouds. Its word is that of springs, and it is chosen by spring_choose
- * alone. */
+/* The law of scenes without clouds. It has the same word as springs; only spring_choose selects it.
+ */
 extern const contact_law spring_contacts_law;
 
 /* ---- calls and steps (spring.c): members of the law ---- */
@@ -64,20 +63,20 @@ abut_status spring_check_step(const stepping *s);
 abut_status spring_solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start);
 abut_status spring_inverse(const stepping *s, world_buffer q, world_buffer v);
 
-/* Sets the bytes of one world that implicit steps need, where these are asked for. */
+/* Sets the bytes per world for implicit steps, if the call uses them. */
 void spring_implicit_bytes(const steps_call *c, const world_sizes *n, size_t real,
                            size_t bytes[POOL_BUFFERS]);
 
 /* ---- wrenches (spring.c) ---- */
 
-/* Pair i for the launches of query/spring/run.h, with the worlds of the chunk as its rows. */
+/* Pair i as an argument of query/spring/run.h, with the chunk's worlds as rows. */
 spring_run run_of_pair(const stepping *s, size_t i);
 
-/* Makes the wrenches of pair i on its bodies, for the places and twists of links in WORLD_SCRATCH.
- * Pairs share buffer pool 0, so that it holds the pair of the last call. */
+/* Computes the wrenches of pair i on its bodies, for the link poses and twists in WORLD_SCRATCH.
+ * Pairs share buffer pool 0, which then holds the pair of the last call. */
 abut_status find_wrench(const stepping *s, size_t i);
 
-/* Writes to buffer `to` the twist of a side's body that follows from the links' twists at `from` in
+/* Writes the twist of a side's body to buffer `to`, from the links' twists at `from` in
  * WORLD_SCRATCH. */
 abut_status put_twist(const stepping *s, size_t i, int side, int from, size_t to);
 
@@ -89,25 +88,25 @@ abut_status spring_basis(const stepping *s);
 abut_status spring_multipliers_of_basis(const stepping *s);
 abut_status spring_implicit_jacobian(const stepping *s);
 
-/* The length of a step. */
+/* Returns the time step. */
 double spring_step(const stepping *s);
 
-/* Makes y = M^-1 b and what limits and friction losses ask for by it; with_basis also
- * WORLD_GROUP_ADJOINT, as a sum of what WORLD_BASIS holds. `ahead` says that forces are those of an
- * implicit step, f + h df/dv x. */
+/* Computes y = M^-1 b and the contributions of limits and friction losses to it; with_basis: also
+ * WORLD_GROUP_ADJOINT, as a combination of WORLD_BASIS. `ahead`: forces are those of an implicit
+ * step, f + h df/dv x. */
 abut_status spring_multipliers(const stepping *s, bool with_basis, bool ahead);
 
-/* Makes v' = v + h x with x = (1 - h da/dv)^-1 a, of the acceleration a and its Jacobian, of which
- * only the columns of v need be right. */
+/* Computes v' = v + h x with x = (1 - h da/dv)^-1 a, from the acceleration a and its Jacobian, of
+ * which only the columns of v need be valid. */
 abut_status spring_implicit_by(const stepping *s,
                                abut_status (*jacobian)(const stepping *s, int stage, int stages));
 
-/* Takes the cotangent of x to that of (1 - h da/dv) x, by the transposed triangles of
+/* Turns the cotangent of x into that of (1 - h da/dv) x, by the transposed triangles of
  * SPRING_MATRIX. */
 abut_status spring_unsolve(const stepping *s);
 
-/* Adds the gradient of the bias' part of h df/dv x, which is -h dc/dv x, to WORLD_ADJOINT.
- * WORLD_STAGE_V is room: implicit steps have no stages. */
+/* Adds to WORLD_ADJOINT the gradient of the bias' part of h df/dv x, which is -h dc/dv x.
+ * WORLD_STAGE_V serves as scratch: implicit steps have no stages. */
 abut_status spring_bias_adjoint(const stepping *s);
 
 #endif
