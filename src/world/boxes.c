@@ -10,7 +10,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Of sums and products of a few coefficients, which devices round. */
+/* Covers the devices' rounding of sums and products of a few coefficients. */
 #define COEFFICIENT_SLACK (1.0 + 64.0 * (double)FLT_EPSILON)
 
 /* ---- a body's boxes ---- */
@@ -19,7 +19,7 @@ static const box nothing = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VA
 static const body_box endless = {{0.0, 0.0, 0.0}, {HUGE_VAL, HUGE_VAL, HUGE_VAL}};
 static const body_box empty = {{0.0, 0.0, 0.0}, {-1.0, -1.0, -1.0}};
 
-/* The centre and half sides, rounded outwards. */
+/* Returns the centre and half sides, rounded outwards. */
 static body_box centred(const box *b)
 {
   body_box c;
@@ -35,10 +35,10 @@ static body_box centred(const box *b)
   return c;
 }
 
-/* A witness point is p + a (q - p) with a = con u + (1 - con) s, where s, a mean of clipped
- * numbers, is within [0, 1], and con is at most sigmoid((1 - u) / c) and sigmoid(u / c), with c =
- * `compare` (docs/dev/spec.md, 6.1). Beyond an end, at u = 1 + x, a - 1 is at most con x <= x / (1
- * + exp(x / c)), which is edge_overshoot or less, and likewise at the other end. */
+/* A witness point is p + a (q - p) with a = con u + (1 - con) s. Here s, a mean of clipped numbers,
+ * is in [0, 1], and con is at most sigmoid((1 - u) / c) and sigmoid(u / c) with c = `compare`
+ * (docs/dev/spec.md, 6.1). Beyond an end, at u = 1 + x, a - 1 is at most con x <= x / (1 + exp(x /
+ * c)), so at most edge_overshoot; likewise at the other end. */
 static void cover_edge(box *b, const double *p, const double *q, const abut_smoothing *s)
 {
   const double way[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
@@ -54,11 +54,12 @@ static void cover_edge(box *b, const double *p, const double *q, const abut_smoo
 
 /* ---- in fields ----
  *
- * A feature with a radius r asks the field at points x, which cones move inside its body by up to
- * `cone_inset` along their axes. Its contact is active where phi(x) is below its reach + r; what
- * the inset takes from the depth, at most all of it, is in the reach. Where phi is a distance, and
- * along the rays of a superquadric, it is below the reach within r of x. Only a polyhedron's field,
- * which is less off corners, may reach farther: there its own box takes the radii (field_reach). */
+ * A feature with radius r evaluates the field at points x that cones move into its body by up to
+ * `cone_inset` along their axes. Its contact is active if phi(x) is below its reach + r; the reach
+ * includes the depth that the inset removes, at most all of it. If phi is a distance, and along the
+ * rays of a superquadric, phi falls below the reach within r of x. Only the field of a polyhedron
+ * may reach farther, since it grows more slowly off its corners; there the field's own box includes
+ * the radii (field_reach). */
 
 static bool field_takes_radii(const body *field)
 {
@@ -76,7 +77,7 @@ static void cover_ball(box *b, const double x[3], double radius)
   box_cover(b, high);
 }
 
-/* How far an arc of up to a right angle bulges from between its ends. */
+/* Returns how far an arc of up to a right angle bulges beyond its ends. */
 static double bulge_of(const abut_feature_edge *e, const double *from, const double *to)
 {
   double out[3], middle[3];
@@ -87,7 +88,7 @@ static double bulge_of(const abut_feature_edge *e, const double *from, const dou
   return length(out) * COEFFICIENT_SLACK - length(middle);
 }
 
-/* The points of a quarter may lie beyond its ends, on the rest of its circle. */
+/* The points of a quarter may be beyond its ends, on the rest of its circle. */
 static void cover_circle(box *b, const abut_feature_edge *e, const double *from,
                          const double inside[3], double radius)
 {
@@ -103,8 +104,7 @@ static void cover_circle(box *b, const abut_feature_edge *e, const double *from,
   box_cover(b, high);
 }
 
-/* Covers the capsule around a straight edge, whose ends go on by `beyond` in place of the
- * radius. */
+/* Covers the capsule around a straight edge. Its ends extend by `beyond` instead of the radius. */
 static void cover_capsule(box *b, const double from[3], const double to[3], double radius,
                           double beyond)
 {
@@ -120,11 +120,11 @@ static void cover_capsule(box *b, const double from[3], const double to[3], doub
   box_cover(b, high);
 }
 
-/* Returns how far beyond its ends a round edge makes contacts. The field of one core is a distance,
- * and convex. There a point that counts was drawn to a place inside of its edge where the field's
- * slope along the edge is at most `tilt`, and where phi is below its reach + the radius but for
- * what the slope gives up to there. So what it touches lies no farther along the edge than `tilt`
- * of that. Elsewhere it may be a whole radius. */
+/* Returns how far beyond its ends a round edge makes contacts. The field of a single core is a
+ * convex distance. There, a counted point was moved to a place inside its edge where the field's
+ * slope along the edge is at most `tilt`, and phi is below its reach + the radius, apart from what
+ * the slope adds on the way. The touched point is thus no farther along the edge than `tilt` times
+ * that. Otherwise it may be a whole radius. */
 static double beyond_ends(const pair *p, const body *field, double radius, double reach)
 {
   const abut_smoothing *s = &p->smoothing;
@@ -173,7 +173,7 @@ static body_box features_box(const pair *p, const body *of, const body *field, i
   return centred(&b);
 }
 
-/* Returns how far the field of a body reaches the features of the other one, on `side`. */
+/* Returns how far the field of a body reaches the features of the other body, on `side`. */
 static double field_reach(const pair *p, const body *const bodies[2], int side, double reach)
 {
   const body_features *f = bodies[side]->touches;
@@ -190,7 +190,7 @@ static double field_reach(const pair *p, const body *const bodies[2], int side, 
   return most;
 }
 
-/* Kept edges are some of the body's. */
+/* The kept edges are a subset of the body's edges. */
 static body_box points_box(const pair *p, const body *const bodies[2], int side, double reach)
 {
   const body *of = bodies[side];
@@ -210,9 +210,9 @@ static body_box points_box(const pair *p, const body *const bodies[2], int side,
   return centred(&b);
 }
 
-/* Where N primitives are added, their soft union lies at most union ln N below the least of them,
- * and what is subtracted only adds. So where all of them are beyond the reach and that together,
- * the field is beyond the reach. all: else families are passed over whose boxes have ends. */
+/* The soft union of N added primitives is at most union ln N below the smallest of them, and
+ * subtraction only increases the field. So if all primitives exceed the reach plus union ln N, the
+ * field exceeds the reach. all: include families with bounded boxes; otherwise skip them. */
 static body_box box_of_families(const pair *p, const body *of, double reach, bool all)
 {
   const double below = p->smoothing.union_ * log((double)of->head[HEAD_ADDED]);
@@ -310,7 +310,7 @@ abut_status pair_is_bounded(const pair *p, double cutoff, bool *out)
 
 /* ---- two boxes ---- */
 
-/* A box in the world, and the size of the numbers that its points are made of. */
+/* A box in the world, and the magnitude of the numbers of its points. */
 typedef struct placed {
   double centre[3], axes[3][3], half[3], size;
 } placed;
@@ -332,13 +332,13 @@ static placed place(const body_box *b, const double pose[7])
   return p;
 }
 
-/* A share of a half side, which may have no end. */
+/* A share of a half side, which may be infinite. */
 static double share(double by, double half)
 {
   return by != 0.0 ? fabs(by) * half : 0.0; /* NaN stays */
 }
 
-/* How far a box reaches from its centre along a direction. */
+/* Returns the half length of a box along a direction. */
 static double extent(const placed *p, const double along[3])
 {
   double sum = 0.0;
@@ -348,12 +348,12 @@ static double extent(const placed *p, const double along[3])
   return sum;
 }
 
-/* The shortest axis that tells anything; others are of nearly parallel edges, which the boxes' own
- * axes tell apart as well. */
+/* The smallest squared length of an axis that is used. Shorter axes belong to nearly parallel
+ * edges, which the boxes' own axes separate as well. */
 #define AXIS2_LEAST 1e-6
 
-/* Any direction along which two boxes do not meet has them apart, however it was found. It is no
- * longer than 1, so that the slack is enough for all. */
+/* Two boxes are apart if any direction separates them, however it was found. `along` is no longer
+ * than 1, so the slack suffices for all. */
 static bool apart_along(const placed *a, const placed *b, const double along[3], double slack)
 {
   const double between[3] = {b->centre[0] - a->centre[0], b->centre[1] - a->centre[1],
@@ -370,8 +370,8 @@ static bool apart_across(const placed *a, const placed *b, const double p[3], co
   return apart_along(a, b, across, slack);
 }
 
-/* Devices place a point by a frame of rounded numbers, take it to the other body's, and make points
- * of edges of such: together at most some twelve roundings of what these are made of. */
+/* Devices place a point by a rounded frame, transform it to the other body's frame, and compute
+ * points of edges from such points: together at most about twelve roundings of the operands. */
 #define PLACING_ROUNDINGS 16.0
 
 bool boxes_apart(const body_box *a, const double pose_a[7], const body_box *b,

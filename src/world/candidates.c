@@ -9,11 +9,11 @@
 
 /* ---- links ---- */
 
-/* Links that cannot move against each other, with the links without bodies and mass that only carry
- * them by further joints: what MuJoCo calls a body. They are named by the first of them, or
+/* Links that cannot move against each other, including links without bodies and mass that only
+ * carry them by further joints: a body in MuJoCo's terms. `name` is the first of these links, or
  * WORLD. */
 typedef struct unit {
-  int name, parent; /* parent: the unit that the first link's joint moves it against */
+  int name, parent; /* parent: the unit against which the joint of the first link moves it */
   bool free;        /* some degree of freedom moves it */
 } unit;
 
@@ -27,7 +27,7 @@ static bool is_bare(const scene_link *l)
 }
 
 /* Whether a link has nothing but the joint of its only child: a link of several joints is a chain
- * of such. */
+ * of such links. */
 static bool only_carries(const scene_def *s, size_t link, const int *children)
 {
   const scene_link *l = &s->links[link];
@@ -60,12 +60,12 @@ typedef struct search {
   size_t body_count;
   int *link;          /* (body_count) */
   unit *units;        /* (links) */
-  uint64_t *listed;   /* (listed_some) of body numbers, rising, as keys have them */
-  uint64_t *excluded; /* (excluded_count) of links */
+  uint64_t *listed;   /* (listed_some) pairs of body numbers, sorted, as keys */
+  uint64_t *excluded; /* (excluded_count) pairs of links */
   size_t listed_some;
-  int *shape;    /* (body_count) a number of each shape and margin of bodies that may collide; -1
-                    of others */
-  size_t *alike; /* (shapes, shapes) the first pair of each two, SIZE_MAX: none */
+  int *shape;    /* (body_count) number of the shape and margin of a body that may collide; -1 for
+                    others */
+  size_t *alike; /* (shapes, shapes) the first pair of each two shapes, SIZE_MAX: none */
   size_t shape_count;
   arena memory;
 } search;
@@ -92,7 +92,8 @@ static const scene_body *body_at(const search *f, size_t i)
   return &l->bodies[i - l->first_body];
 }
 
-/* Whether two bodies of `automatic` meet: docs/scene-contacts.md has the rules in this order. */
+/* Whether two bodies of `automatic` collide, by the rules of docs/scene-contacts.md in the same
+ * order. */
 static bool may_collide(const search *f, size_t i, size_t k)
 {
   const scene_body *a = body_at(f, i), *b = body_at(f, k);
@@ -126,7 +127,7 @@ void body_contact_mix(const body_contact *a, const body_contact *b, body_contact
   }
 }
 
-/* Puts pair `at` of bodies i < k. Its columns are body numbers until all pairs are found. */
+/* Writes pair `at` of bodies i < k. Its columns are body numbers until all pairs are found. */
 static void put_pair(const search *f, size_t i, size_t k, size_t at)
 {
   const bool turned = f->first[k] < f->first[i];
@@ -150,7 +151,7 @@ static void put_pair(const search *f, size_t i, size_t k, size_t at)
   p->condim = mixed.condim;
 }
 
-/* Gives columns to the bodies of automatic pairs, in the order of their numbers. */
+/* Assigns columns to the bodies of automatic pairs, in the order of their numbers. */
 static abut_status number_columns(search *f)
 {
   scene_def *s = f->s;
@@ -258,7 +259,7 @@ static double margin_of(const search *f, size_t i)
   return f->s->law->margins ? body_at(f, i)->contact.margin : 0.0;
 }
 
-/* Returns the number of a body's shape and margin, on which its pairs' smoothing depends. */
+/* Returns the number of a body's shape and margin, on which the smoothing of its pairs depends. */
 static int shape_number(search *f, size_t i, int *latest, int *before)
 {
   const double margin = margin_of(f, i);
@@ -278,11 +279,9 @@ static abut_status make_shapes(search *f)
   TRY(arena_allocate(&f->memory, &memory, f->body_count, sizeof *f->shape));
   f->shape = memory;
   TRY(arena_allocate(&f->memory, &memory, f->body_count, sizeof(int)));
-  int *latest = memory; /* of a shape, by the first body that has it: 1 more than a body that it
-                           numbered last; 0: none yet */
+  int *latest = memory; /* per shape (its first body): 1 + the last body numbered; 0: none yet */
   TRY(arena_allocate(&f->memory, &memory, f->body_count, sizeof(int)));
-  int *before = memory; /* 1 more than the body of the same shape that was numbered before this
-                           one */
+  int *before = memory; /* 1 + the previously numbered body of the same shape */
   for (size_t i = 0; i < f->body_count; ++i) {
     const body_contact *c = &body_at(f, i)->contact;
     f->shape[i] = c->contype || c->conaffinity ? shape_number(f, i, &latest[f->first[i]], before)

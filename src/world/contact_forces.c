@@ -1,5 +1,5 @@
-/* What single contacts push with, and all together on links: one step from a state, whose
- * multipliers are told contact by contact. */
+/* Forces of single contacts, and their sums on links: one step from a state, whose multipliers are
+ * assigned to contacts. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/ranges.h"
@@ -10,16 +10,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* All slots of a world's candidates have a row of three numbers while its step is made. */
+/* While a step is made, each contact slot of a world's candidates has a row of three numbers. */
 #define SLOTS_MOST ((size_t)1 << 24)
-#define ROWS_BYTES ((size_t)64 << 20) /* of several worlds together */
+#define ROWS_BYTES ((size_t)64 << 20) /* for several worlds together */
 
 typedef struct forces_call {
   loaded_scene *scene;
   const void *q, *v, *u;
   size_t count, size; /* worlds; bytes of a real */
-  size_t slots;       /* of a world; 0: too many */
-  size_t *first;      /* (candidates) where the slots of each begin */
+  size_t slots;       /* per world; 0: too many */
+  size_t *first;      /* (candidates) the first slot of each */
   const abut_items *items;
   const abut_compact *list;
   reals forces;     /* (list->count, 3) */
@@ -66,14 +66,15 @@ static abut_status count_slots(forces_call *c)
   return ABUT_SUCCESS;
 }
 
-/* The part of an array that begins with a row. NULL stays so. */
+/* Returns the part of an array from a row on; NULL stays NULL. */
 static const void *row_of(const void *all, size_t row, size_t width, size_t size)
 {
   return all ? (const char *)all + row * width * size : NULL;
 }
 
-/* Numbers of a world from which its pushes are found: those of each link, or of laws that do not
- * have them J' lambda, which a free joint has of its link and of what hangs on it. */
+/* Returns the width of the data from which a world's contact forces on links are computed: those of
+ * each link or, for laws without them, J' lambda, which for a free joint covers its link and all
+ * links below it. */
 static size_t pushes_width(const loaded_scene *s)
 {
   return s->def.law->pushes ? 6 * s->def.link_count : (size_t)s->constants.nv;
@@ -125,7 +126,7 @@ static void copy_forces(forces_call *c, size_t first, size_t count, const reals 
   }
 }
 
-/* Number k of what contacts push a link with by itself. */
+/* Component k of the contact force on a link itself. */
 static double push_of(const loaded_scene *s, const reals *rows, size_t row, size_t link, size_t k)
 {
   const size_t at = row * pushes_width(s);
@@ -137,7 +138,8 @@ static double push_of(const loaded_scene *s, const reals *rows, size_t row, size
            : (double)NAN;
 }
 
-/* Adds those of each link to its parent's, the last links first, since parents come before them. */
+/* Adds each link's forces to its parent's, from the last link on, since parents come before
+ * children. */
 static void add_pushes_up(const scene_def *s, reals *pushes, size_t world)
 {
   const size_t first = 3 * s->link_count * world;
@@ -195,8 +197,8 @@ static abut_status find_forces(forces_call *c)
   return status;
 }
 
-/* Refuses controls that move links, since the contacts of a list are found where links are by
- * positions alone. */
+/* Refuses controls that move links: the contacts of a list are found with links at their positions
+ * only. */
 static abut_status check_moved(const loaded_scene *s, const void *u, size_t count)
 {
   const size_t first = s->def.actuator_count, nu = scene_control_count(&s->def);

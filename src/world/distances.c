@@ -1,5 +1,6 @@
-/* Signed distances of pairs of a scene in a batch of worlds, by the fields of their bodies, and
- * their derivatives by positions: those by the poses of bodies, taken down the tree of links. */
+/* Signed distances of pairs of a scene in a batch of worlds, from the fields of their bodies, and
+ * their derivatives by positions: the derivatives by body poses are propagated through the tree of
+ * links. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/ranges.h"
@@ -14,20 +15,20 @@
 #include <string.h>
 
 #define COOKIE 0xab071506u
-#define ENTRIES_MOST ((size_t)1 << 16) /* that go through the fields together */
+#define ENTRIES_MOST ((size_t)1 << 16) /* evaluated together */
 
 typedef struct distance_call {
   loaded_scene *s;
   abut_distances *d;
   size_t size;         /* of a real */
-  size_t worlds, most; /* of a piece, and of the largest one */
-  abut_batch batch;    /* of a piece: its worlds, and each world's candidates */
+  size_t worlds, most; /* of a piece, and of the largest piece */
+  abut_batch batch;    /* of a piece: its worlds, each with its candidates */
   abut_pair *pairs;    /* (types) */
   uint32_t *types;     /* (all candidates of the scene) */
   uint32_t *of;        /* (entries of a piece) */
   reals poses[2], slopes[2], values;
   double (*places)[PLACE];       /* (worlds of a piece, links) */
-  size_t *least;                 /* (pairs) which of a world's entries each distance is of */
+  size_t *least;                 /* (pairs) the entry that determines each distance of a world */
   double *q, *row, *sum, *along; /* of one world: (nq), (nv) each */
   arena memory;
 } distance_call;
@@ -75,7 +76,7 @@ static abut_status check_candidates(const abut_distances *d, const loaded_scene 
   return ABUT_SUCCESS;
 }
 
-/* Worlds come in pieces, so that nothing that is written may lie where something is read. */
+/* Worlds are computed in pieces, so outputs must not overlap inputs. */
 static abut_status check_apart(const abut_distances *d, const loaded_scene *s)
 {
   const size_t real = context_real_bytes(s->context), nv = (size_t)s->constants.nv * real;
@@ -162,7 +163,7 @@ static void place_side(const distance_call *c, size_t world, size_t candidate, i
              c->places[world * c->s->def.link_count + (size_t)p->link[side]], place);
 }
 
-/* A world without a place has poses of NaN, which get NaN. */
+/* A world with invalid positions has NaN poses, and so NaN results. */
 static void place_piece(distance_call *c, size_t first)
 {
   const size_t nq = (size_t)c->s->constants.nq, count = c->d->candidate_count;
@@ -207,7 +208,7 @@ static abut_status find_piece(distance_call *c)
 
 /* ---- what a world gets ---- */
 
-/* Finds the entry of each distance: the least of its candidates. */
+/* Finds the entry of each distance: the smallest among its candidates. */
 static void find_least(const distance_call *c, size_t world)
 {
   const size_t count = c->d->candidate_count;
@@ -223,8 +224,8 @@ static void find_least(const distance_call *c, size_t world)
   }
 }
 
-/* Fills c->row with the gradient of a distance: that by the poses of its two bodies, which are
- * wrenches on their links, along the joints below these. */
+/* Fills c->row with the gradient of a distance. The gradients by the poses of its two bodies are
+ * wrenches on their links, projected onto the joints below. */
 static void find_row(const distance_call *c, size_t world, size_t candidate)
 {
   const scene_pair *p = pair_of(c, candidate);
@@ -258,7 +259,7 @@ static void put(const distance_call *c, void *array, size_t at, double value)
   reals_set(&to, at, value);
 }
 
-/* Gives world `row` of all, which is `world` of the piece, its distances and derivatives. */
+/* Writes the distances and derivatives of world `row` of all, which is `world` of the piece. */
 static void put_world(const distance_call *c, size_t world, size_t row)
 {
   const abut_distances *d = c->d;

@@ -1,25 +1,25 @@
-/* Whether speeds of a tree of links grow from step to step because its dampers or springs are too
- * stiff for the step.
+/* Checks whether speeds of a tree of links grow from step to step because damping or stiffness is
+ * too high for the time step.
  *
- * Near the start a tree moves by M a = -K x - (X + I) v, with the stiffness K, the dampers X that a
- * step takes as they are at its beginning, and those I at its end. Speeds of Euler's steps begin to
- * grow, their signs turning round in each step, where M - (h / 2) (X - I) - (h^2 / 4) K is no
- * longer positive definite: v' = -v, x' = -x solves the step at its edge. Of rk4, which multiplies
- * what decays at the rate s by 1 - h s + (h s)^2 / 2 - (h s)^3 / 6 + (h s)^4 / 24, that is M - (h /
- * r) X + (h / r)^2 K with r the h s at which this is 1. That is positive definite again where all
- * rates are faster, so that M - (h / (2 r)) X must be, too: half of the sum of both rates stays
- * below r / h. Fast oscillations of springs with hardly any damping are not told there. Tendons
- * couple joints, so that their springs and actuators are not counted. */
+ * Near the start a tree moves by M a = -K x - (X + I) v, with stiffness K, damping X that a step
+ * treats explicitly, and damping I that it treats implicitly. Speeds of Euler steps grow with
+ * alternating signs unless M - (h / 2) (X - I) - (h^2 / 4) K is positive definite: at the limit, v'
+ * = -v, x' = -x is a solution of the step. RK4 multiplies a decay at rate s by 1 - h s + (h s)^2 /
+ * 2 - (h s)^3 / 6 + (h s)^4 / 24. With r the h s at which this is 1, the matrix is M - (h / r) X +
+ * (h / r)^2 K. It is positive definite again if all rates are faster, so M - (h / (2 r)) X must be
+ * positive definite, too: half of the sum of both rates stays below r / h. This does not detect
+ * fast oscillations of springs with hardly any damping. Tendons couple joints; their springs and
+ * actuators are not included. */
 #include "world/drives.h"
 
 #include "base/memory.h"
 #include "world/law/law.h"
 #include <math.h>
 
-#define RATE_OF_RK4 2.785293563405282 /* h s at which a decay no longer decays */
+#define RATE_OF_RK4 2.785293563405282 /* h s from which RK4 no longer damps a decay */
 #define HALVINGS 50
 
-/* Of each degree of freedom; both matrices are diagonal. */
+/* Per degree of freedom; both matrices are diagonal. */
 typedef struct drives {
   const scene_def *s;
   const scene_constants *c;
@@ -60,7 +60,7 @@ static void add_up(const drives *d)
   }
 }
 
-/* Returns what damping and stiffness take from M's diagonal at steps of h. */
+/* Returns what damping and stiffness subtract from M's diagonal at step h. */
 static double taken(const drives *d, double damping, double stiffness, double h)
 {
   const bool rk4 = d->s->integrator == INTEGRATOR_RK4;
@@ -68,8 +68,8 @@ static double taken(const drives *d, double damping, double stiffness, double h)
              : h / 2.0 * (damping + h / 2.0 * stiffness);
 }
 
-/* Whether what is left of M is positive definite: it has a Cholesky factor. With `half` it is what
- * rk4's dampers take at half the step, without springs. */
+/* Whether the remaining matrix is positive definite: it has a Cholesky factor. `half`: the matrix
+ * of RK4's damping at half the step, without springs. */
 static bool has_factor(const drives *d, const scene_tree *tree, double h, bool half)
 {
   const double *m = d->c->mass_matrix + tree->block;
@@ -100,7 +100,7 @@ static bool holds(const drives *d, const scene_tree *tree, double h)
          (d->s->integrator != INTEGRATOR_RK4 || has_factor(d, tree, h, true));
 }
 
-/* Returns the longest step with which a tree holds, of which none as long as the scene's does. */
+/* Returns the longest stable step of a tree that is unstable at the scene's step. */
 static double longest(const drives *d, const scene_tree *tree)
 {
   double low = 0.0, high = d->s->timestep;
@@ -120,7 +120,7 @@ static size_t link_of(const drives *d, int dof)
   return i;
 }
 
-/* Names what drives a tree the hardest, by what it takes of what its degree of freedom moves. */
+/* Finds the strongest drive of a tree, relative to the inertia that its degree of freedom moves. */
 static void name_hardest(const drives *d, const scene_tree *tree, drive_limit *out)
 {
   const double h = d->s->timestep;

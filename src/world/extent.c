@@ -44,7 +44,7 @@ double extent_diagonal(const extent *e)
 
 /* ---- too fast for a step ---- */
 
-/* Finds the sphere around a body's box, with its centre in the link's frame. */
+/* Finds the bounding sphere of a body's box, with its centre in the link's frame. */
 static void put_ball(const scene_body *b, const extent *e, double ball[4])
 {
   double middle[3], at[3], place[PLACE];
@@ -60,10 +60,10 @@ static void put_ball(const scene_body *b, const extent *e, double ball[4])
   ball[3] = 0.5 * extent_diagonal(e);
 }
 
-/* Returns half the thickness of the thinner body, farther than which bodies must not move against
- * each other in a step, or one could come out behind the other. With ground only its own thickness
- * counts, since its field leads everything inside it back to its upper face. A plane that is a half
- * space has no other side: 0. */
+/* Returns half the thickness of the thinner body. Two bodies must not move farther against each
+ * other in a step, or one could leave the other on its far side. With ground only the ground's
+ * thickness counts, since its field pushes everything inside it back to its upper face. A
+ * half-space has no far side: 0. */
 static double half_of(const loaded_scene *s, const scene_pair *p, const extent of[2])
 {
   double thin = HUGE_VAL;

@@ -1,8 +1,8 @@
 /* Gradients of rollouts of worlds (docs/dev/cone-formulas.md, section 10). A chunk runs forward
- * once and keeps the states at which segments begin. The reverse pass takes the segments from the
- * last to the first: it makes the states within a segment anew, equal to the bit, with RK4 also the
- * stages of its last steps, and then goes back through its steps. Only the last segment's are kept
- * by the forward run itself, since the reverse pass begins there. */
+ * once and saves the states at the start of each segment. The reverse pass handles the segments
+ * from last to first: it recomputes the states within a segment, equal to the bit, with RK4 also
+ * the stages of its last steps, and then goes back through its steps. For the last segment the
+ * forward run itself saves them. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "world/law/law.h"
@@ -10,15 +10,15 @@
 #include <stdlib.h>
 
 #define COOKIE 0xab071508u
-/* of a segment, from its end on: those of which the stages of RK4 are kept */
+/* RK4: the stages of so many steps at the end of a segment are kept */
 #define STAGED_STEPS ((size_t)16)
-/* that all worlds' states may take [bytes], for a rollout that is not made a second time */
+/* memory for the states of all worlds [bytes] if a rollout is not computed twice */
 #define KEPT_BYTES ((double)(64u << 20))
 
 /* ---- sizes ---- */
 
-/* With one segment the forward run's states are all there, and no step is made again. Stages of RK4
- * are kept of few steps, so that its segments stay short. */
+/* With one segment the forward run saves all states, and no step is recomputed. With RK4 the stages
+ * of few steps are kept, so segments stay short. */
 size_t segment_of(const steps_call *c)
 {
   const abut_worlds *w = c->worlds;
@@ -29,7 +29,7 @@ size_t segment_of(const steps_call *c)
     const double bytes = (double)sizeof(double) * (double)(n->nq + 2 * n->nv);
     const bool all = !is_rk4(c) && bytes * (double)steps * (double)w->count <= KEPT_BYTES;
     segment = all ? steps : 1;
-    while (segment * segment < steps) { /* which are within int */
+    while (segment * segment < steps) { /* in the range of int */
       ++segment;
     }
   }
@@ -42,7 +42,8 @@ static size_t segments_of(const steps_call *c)
   return (c->worlds->steps + segment - 1) / segment;
 }
 
-/* Of how many steps WORLD_STAGES_KEPT has the stages: WORLD_STAGES has those of the last one. */
+/* Returns how many steps have stages in WORLD_STAGES_KEPT. Those of the last step are in
+ * WORLD_STAGES. */
 static size_t kept_steps(const steps_call *c)
 {
   const size_t segment = segment_of(c);
@@ -73,7 +74,7 @@ void gradient_bytes(const steps_call *c, const world_sizes *n, size_t real,
 
 /* ---- back through one step ---- */
 
-/* Adds the cotangent of the last step's acceleration, if the caller gives one. */
+/* Adds the cotangent of the last step's acceleration, if given. */
 static abut_status add_acceleration(const stepping *s, size_t step)
 {
   const size_t nv = (size_t)sizes_of(s)->nv;
@@ -91,8 +92,8 @@ abut_status begin_adjoint(const stepping *s, size_t step)
   return add_acceleration(s, step);
 }
 
-/* The solve at the beginning of a step, of whose contacts' forces the caller may give cotangents if
- * it is the last one. */
+/* Returns the solve at the start of a step. If it is the last step, the caller may give cotangents
+ * of its contact forces. */
 static stepping with_pushes(const stepping *s, size_t step)
 {
   const abut_worlds_gradients *g = s->call->gradients;
@@ -110,8 +111,8 @@ abut_status explicit_step_adjoint(const stepping *s, size_t step, bool is_there)
   return solve_adjoint(&at);
 }
 
-/* Sets the stages of a step of RK4 aside, or takes them back to WORLD_STAGES, where those of its
- * segment's last step are anyway: `later` steps come behind it there. */
+/* Saves the stages of an RK4 step, or restores them to WORLD_STAGES. `later` is the number of later
+ * steps in the segment; the stages of the last step remain in WORLD_STAGES. */
 static abut_status set_stages_aside(const stepping *s, size_t later)
 {
   const size_t width = stages_width(sizes_of(s));
@@ -131,9 +132,9 @@ static abut_status find_stages(const stepping *s, size_t later)
                : ABUT_SUCCESS;
 }
 
-/* Goes back through a step of RK4, from its last stage to its first, since each stage begins where
- * the one before has led. WORLD_STAGE_BARS collects what stages ask of each other, WORLD_U_SUM what
- * all of them ask of the controls, which they share. */
+/* Reverse pass through an RK4 step, from its last stage to its first, since each stage starts from
+ * the previous one. WORLD_STAGE_BARS collects the cotangents that stages pass to each other,
+ * WORLD_U_SUM those of the shared controls. */
 static abut_status rk4_adjoint(const stepping *s, size_t step, size_t end)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv;
@@ -162,8 +163,8 @@ static abut_status rk4_adjoint(const stepping *s, size_t step, size_t end)
 
 /* ---- a rollout ---- */
 
-/* Makes the steps of a segment from the state in OUT_Q, OUT_V and OUT_W on. Where the reverse pass
- * is next, `inside`, it keeps their states in WORLD_SEGMENT, and the impacts of the last one that
+/* Computes the steps of a segment from the state in OUT_Q, OUT_V and OUT_W. `inside`: the reverse
+ * pass is next, so it saves their states in WORLD_SEGMENT, and the impacts of the last step that
  * has any. */
 static abut_status run_segment(const stepping *s, size_t first, size_t end, bool inside)
 {
@@ -184,7 +185,7 @@ static abut_status run_segment(const stepping *s, size_t first, size_t end, bool
                 : ABUT_SUCCESS;
 }
 
-/* Adds the cotangents of the record that is kept after a step, if there is one. */
+/* Adds the cotangents of the record after a step, if there is one. */
 static abut_status add_records(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
@@ -197,8 +198,8 @@ static abut_status add_records(const stepping *s, size_t step)
                      2 * nv);
 }
 
-/* Writes the gradient by a step's controls. Where one row of controls serves all steps it is their
- * sum, which begins with the last step, as that comes first here. */
+/* Writes the gradient by a step's controls. If all steps share one row of controls it is the sum,
+ * which starts with the last step, since that is processed first. */
 static abut_status put_controls(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
@@ -213,8 +214,8 @@ static abut_status put_controls(const stepping *s, size_t step)
                               : add_columns(s, WORLD_U_BAR, nu, 0, OUT_U_BAR, nu, 0, nu);
 }
 
-/* Makes a step of the segment at work anew, to keep its impacts: those of one step are kept at a
- * time. */
+/* Recomputes a step of the current segment to keep its impacts; only those of one step are kept at
+ * a time. */
 static abut_status run_again(const stepping *s, size_t step, size_t width, size_t at)
 {
   stepping keeps = *s;
@@ -223,8 +224,8 @@ static abut_status run_again(const stepping *s, size_t step, size_t width, size_
   return one_step(&keeps, step);
 }
 
-/* Goes back through the steps of a segment, whose states are in WORLD_SEGMENT. Its last step is the
- * one that the device has made last, so that what it has found may still be there. */
+/* Reverse pass through the steps of a segment, whose states are in WORLD_SEGMENT. The device has
+ * computed the segment's last step last, so its results may still be there. */
 static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
 {
   const size_t one = state_width(sizes_of(s)), nq = (size_t)sizes_of(s)->nq;
@@ -234,13 +235,13 @@ static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
   for (size_t step = end; step-- > first;) {
     const size_t at = (step - first) * one;
     const int impacts = s->segment_impacts[step - first];
-    /* What the step's impacts have acted on, if a later step has written over it. */
+    /* The inputs of the step's impacts, if a later step has overwritten them. */
     TRY(impacts && !kept ? run_again(s, step, width, at) : ABUT_SUCCESS);
     kept = kept && !impacts;
-    /* Its controls again, and cotangents of the state that is kept after it. */
+    /* Its controls again, and the cotangents of the record after it. */
     TRY(step_controls(s, step));
     TRY(add_records(s, step));
-    /* Through impacts to the step's end before them, and through the step to its beginning. */
+    /* Back through impacts to the result of the integrator, then through the step to its start. */
     TRY(impacts ? impact_adjoint(s, impacts) : ABUT_SUCCESS);
     if (is_rk4(s->call)) {
       TRY(read_state(s, WORLD_SEGMENT, width, at, OUT_Q, OUT_V, OUT_W));
@@ -255,14 +256,14 @@ static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
       TRY(copy_columns(s, WORLD_SEGMENT, width, at + one + nq + nv, WORLD_ACCELERATION, nv, 0, nv));
       TRY(law->step_adjoint(s, step, step + 1 == end && keeps_tree(s, step)));
     }
-    /* Impacts depend on the step's beginning, too; then the gradient by this step's controls. */
+    /* Impacts also depend on the start of the step. Then the gradient by this step's controls. */
     TRY(impacts ? impact_begin_adjoint(s) : ABUT_SUCCESS);
     TRY(put_controls(s, step));
   }
   return ABUT_SUCCESS;
 }
 
-/* Fills the rows of worlds that have stopped with zeros, since these have no derivatives. */
+/* Zeroes the rows of stopped worlds, which have no derivatives. */
 static abut_status silence(const stepping *s, world_buffer rows, size_t width, const void *asked)
 {
   return asked && width ? LAUNCH(s->device, KERNEL_WORLD_SILENCE, s->count, 1, OF(s, OUT_STATUS),
@@ -303,7 +304,7 @@ static abut_status put_gradients(const stepping *s)
   return put_parameters(s, OUT_GRAVITY_BAR, links + 2 * columns, 3, g->gravity);
 }
 
-/* Goes back through all steps. It overwrites OUT_Q, OUT_V and OUT_W with states of earlier
+/* Reverse pass through all steps. It overwrites OUT_Q, OUT_V and OUT_W with states of earlier
  * segments. */
 static abut_status gradients_adjoint(const stepping *s)
 {
@@ -315,8 +316,7 @@ static abut_status gradients_adjoint(const stepping *s)
   if (s->call->gradients->springs) {
     TRY(clear_rows(s, OUT_SPRINGS_BAR, SPRING_NUMBERS * (size_t)sizes_of(s)->listed));
   }
-  /* From the last segment, whose states are there, to the first: those of the others are made
-   * anew. */
+  /* The last segment's states are there; those of the others are recomputed. */
   TRY(copy_columns(s, IN_STATE_BAR, 2 * nv, 0, WORLD_STATE_BAR, 2 * nv, 0, 2 * nv));
   for (size_t i = segments; i-- > 0;) {
     const size_t first = i * segment, end = first + segment < steps ? first + segment : steps;
@@ -329,8 +329,7 @@ static abut_status gradients_adjoint(const stepping *s)
   return put_gradients(s);
 }
 
-/* The rollout's last state is among the caller's outputs, so that it is set aside during the
- * reverse pass. */
+/* The rollout's last state is an output of the caller, so it is saved during the reverse pass. */
 static abut_status run_gradients(stepping *s)
 {
   const size_t steps = s->call->worlds->steps, segment = segment_of(s->call);
@@ -406,7 +405,7 @@ void add_gradients(steps_call *c)
   const size_t nv = (size_t)c->scene->constants.nv, nu = scene_control_count(&c->scene->def);
   const size_t kept = w->record ? w->steps / w->record : 0, columns = c->scene->def.column_count;
   const size_t contacts = w->contacts ? w->contacts->count : 0;
-  add_reals(c, "state", IN_STATE_BAR, 2 * nv, g->state, NULL); /* zeros where it is not given */
+  add_reals(c, "state", IN_STATE_BAR, 2 * nv, g->state, NULL); /* zeros if not given */
   const named_array arrays[] = {
     {"record", IN_RECORD_BAR, kept * 2 * nv, g->record, NULL},
     {"acceleration", IN_ACCELERATION_BAR, nv, g->acceleration, NULL},

@@ -1,11 +1,11 @@
-/* Derivatives of impacts within a step: kernels/world/impact.cl. They act between the integrator
- * and the step's end. */
+/* Derivatives of impacts within a step, between the integrator and the end of the step:
+ * kernels/world/impact.cl. */
 #include "base/error.h"
 #include "geometry/spring.h"
 #include "world/law/law.h"
 #include "world/sweep.h"
 
-/* How many controls the moved links of a world have. */
+/* Returns the number of controls of a world's moved links. */
 static size_t moved_controls(const world_sizes *n)
 {
   return (size_t)(n->nu - n->actuators);
@@ -25,14 +25,14 @@ void impact_bytes(const world_sizes *n, size_t real, size_t lanes, size_t bytes[
   bytes[SWEEP_SLOPES] = SWEEP_SLOPES_OF(links, columns, moved) * real;
 }
 
-/* What impacts have acted on, with the tables that say how. */
+/* The inputs of impacts, with the tables that describe them. */
 #define IMPACTS(s)                                                                        \
   TABLES(s), REALS(s), ARG_BUFFER((s)->tables->bodies), OF(s, WORLD_U), PARAMETERS_OF(s), \
     OF(s, IN_SPRINGS), ARG_INT((s)->call->worlds->springs != NULL), OF(s, SWEEP_KEPT),    \
     OF(s, SWEEP_KEPT_ROWS), OF(s, OUT_STATUS)
 
-/* A launch has so many directions of derivative of each world, so that its time does not grow with
- * theirs. */
+/* A launch handles this many directions of derivative per world, so its time does not grow with
+ * their number. */
 static abut_status tangents(const stepping *s, world_buffer before, size_t before_width,
                             size_t columns, world_buffer out, size_t out_width)
 {
@@ -58,7 +58,7 @@ abut_status impact_matrix(const stepping *s)
   return tangents(s, WORLD_TANGENT_WORK, 2 * width + 8 * nv, width, WORLD_MATRIX, 2 * nv * width);
 }
 
-/* Springs have a friction of their own, whose cotangent goes to the caller's array. */
+/* Springs have their own friction, whose cotangent goes to the caller's array. */
 static abut_status add_parameters(const stepping *s)
 {
   const world_sizes *n = sizes_of(s);

@@ -22,7 +22,7 @@
 
 #define COOKIE 0xab071505u
 
-/* Sets all handles of a body to null. Bodies of one file, or of one shape and lengths, share a
+/* Sets all handles of a body to null. Bodies from one file, or of equal shape and lengths, share a
  * handle. */
 static void forget_body(loaded_scene *s, abut_body b)
 {
@@ -44,8 +44,8 @@ static void destroy_bodies(loaded_scene *s)
   }
 }
 
-/* Destroys pairs, which those that are alike share, and bodies. It is also called after a failure,
- * whose error text it leaves as it is. */
+/* Destroys pairs, which equal pairs share, and bodies. Keeps the current error text, so it may be
+ * called after a failure. */
 static void destroy_parts(loaded_scene *s)
 {
   for (size_t i = 0; s->pairs && i < s->def.pair_count; ++i) {
@@ -87,7 +87,7 @@ static void scene_free_memory(void *object)
   free(s);
 }
 
-/* Marks, by scene_bodies.first, the bodies that pairs have. */
+/* Marks the bodies of pairs, by scene_bodies.first. */
 static void mark_paired(const loaded_scene *s, const scene_bodies *from, unsigned char *paired)
 {
   for (size_t i = 0; i < s->def.pair_count; ++i) {
@@ -98,14 +98,14 @@ static void mark_paired(const loaded_scene *s, const scene_bodies *from, unsigne
   }
 }
 
-/* Progress of loading: the body at work. */
+/* Progress of loading: the current body. */
 typedef struct body_progress {
   const abut_scene_options *to; /* NULL: no report wanted */
-  char what[128];               /* the body's place and link */
-  double from, share;           /* how much is done, and what the body is of all */
+  char what[128];               /* the body's place in the file, and its link */
+  double from, share;           /* the share done before this body; the body's own share */
 } body_progress;
 
-/* As of a field's options: a step of the body's field. */
+/* The progress callback of a body's field options. */
 static bool report_step(void *user, const char *what, double share)
 {
   const body_progress *t = user;
@@ -128,8 +128,7 @@ static abut_status report_body(const loaded_scene *s, size_t link, size_t of_lin
                                    : fail(ABUT_ERROR_CANCELLED, "loading the scene was cancelled");
 }
 
-/* Makes a body by its definition or from its file. Where it is not to be made now, its mesh is only
- * read. */
+/* Makes a body from its definition or file. If it is not needed yet, only its mesh is read. */
 static abut_status make_body(const loaded_scene *s, abut_context c, const scene_body *b,
                              const abut_body_def *def, bool now, body_progress *t, abut_body *out)
 {
@@ -147,8 +146,8 @@ static abut_status make_body(const loaded_scene *s, abut_context c, const scene_
   return status;
 }
 
-/* Makes each body once that `paired` marks, or all where it is NULL, and gives the others like it
- * the same handle. Those that are there already stay. */
+/* Makes each marked body once (all if `paired` is NULL) and assigns its handle to equal bodies.
+ * Existing bodies remain. */
 static abut_status make_bodies(loaded_scene *s, abut_context c, const scene_bodies *from,
                                const unsigned char *paired)
 {
@@ -178,7 +177,7 @@ static abut_body body_of(const loaded_scene *s, const scene_pair *p, int side)
   return s->bodies[scene_pair_body(&s->def, p, side)];
 }
 
-/* Sets the pair's size, by the bodies that say how large the contact is. */
+/* Sets the pair's size from the bodies that determine the size of the contact. */
 static abut_status size_pair(const scene_def *s, abut_body a, abut_body b, scene_pair *p)
 {
   const int side = scene_pair_fits(s, p);
@@ -189,7 +188,7 @@ static abut_status size_pair(const scene_def *s, abut_body a, abut_body b, scene
   return ABUT_SUCCESS;
 }
 
-/* Gives pair i what a pair before it has that it is like. */
+/* Copies the shared data of an earlier equal pair to pair i. */
 static void share_pair(loaded_scene *s, size_t i)
 {
   scene_pair *p = &s->def.pairs[i];
@@ -201,7 +200,7 @@ static void share_pair(loaded_scene *s, size_t i)
   s->groups[i].contacts = s->groups[p->alike].contacts;
 }
 
-/* Makes pair i and its group. A pair without bodies gets a group alone: its contacts are given. */
+/* Makes pair i and its group. A pair without bodies only gets a group: its contacts are given. */
 static abut_status make_pair(loaded_scene *s, size_t i)
 {
   scene_pair *p = &s->def.pairs[i];
@@ -232,8 +231,8 @@ static abut_status make_pair(loaded_scene *s, size_t i)
   return ABUT_SUCCESS;
 }
 
-/* Refuses more slots of contacts than kernels count, as with the lanes that need most, since any
- * device may step the scene's worlds. */
+/* Refuses more contact slots than kernels can count with the widest lanes, since any device may
+ * step the scene's worlds. */
 static abut_status check_slots(const loaded_scene *s)
 {
   size_t slots;
@@ -268,7 +267,7 @@ abut_status scene_load_pairs(loaded_scene *s, abut_context c, const scene_bodies
   return s->given ? ABUT_SUCCESS : find_pair_types(s);
 }
 
-/* Refuses more degrees of freedom than the scene's law takes. */
+/* Refuses more degrees of freedom than the scene's law supports. */
 static abut_status check_dofs(const loaded_scene *s)
 {
   const int most = s->def.law->dofs_most;
@@ -284,7 +283,7 @@ static abut_status check_dofs(const loaded_scene *s)
   return ABUT_SUCCESS;
 }
 
-/* Makes everything that follows from the definition. */
+/* Computes everything that follows from the definition. */
 static abut_status fill(loaded_scene *s, abut_context c)
 {
   scene_bodies bodies = {0};
@@ -332,7 +331,7 @@ loaded_scene *scene_get(abut_scene s)
   return pool_get(&scene_pool, (handle){s.index, s.generation});
 }
 
-/* Loads a scene from the file at `path` or, where that is NULL, from `text`. */
+/* Loads a scene from the file at `path`, or from `text` if `path` is NULL. */
 static abut_status load(abut_context handle_, const char *path, const char *text,
                         const abut_scene_options *options, abut_scene *out)
 {

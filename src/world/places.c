@@ -1,4 +1,4 @@
-/* Where the links of a scene and the bodies of its pairs are, from positions q. */
+/* Poses of a scene's links and of the bodies of its pairs, from positions q. */
 #include "scene/place.h"
 
 #include "base/call_lock.h"
@@ -65,7 +65,7 @@ abut_status abut_get_scene_pair(abut_scene handle_, size_t index, abut_scene_pai
   return ABUT_SUCCESS;
 }
 
-/* Finds the poses of both bodies of each pair from the places of links; NaN where a pair has no
+/* Finds the poses of both bodies of each pair from those of the links; NaN for a pair without
  * bodies. */
 static void place_pairs(const loaded_scene *s, double (*links)[PLACE], double *pose1, double *pose2)
 {

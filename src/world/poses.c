@@ -10,13 +10,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is computed of each world: (in) from its row there, (out) to its row there. */
+/* What is computed per world: (in) from its row, (out) to its row. */
 typedef struct pose_call {
   const loaded_scene *s;
   size_t count, in_width, out_width;
   const void *q, *in;
   reals out;
-  double *own_q, (*places)[PLACE], (*moves)[6], *from, *to; /* of one world */
+  double *own_q, (*places)[PLACE], (*moves)[6], *from, *to; /* per world */
   arena memory;
 } pose_call;
 
@@ -79,7 +79,7 @@ static void find_tangents(const pose_call *c)
   }
 }
 
-/* names: the call's, and those of its arrays */
+/* names: of the call, then of its arrays */
 static abut_status run(abut_scene handle_, const char *const names[4],
                        void (*find)(const pose_call *c), bool in_links, bool out_links,
                        size_t count, const void *q, const void *in, void *out)

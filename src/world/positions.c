@@ -16,7 +16,7 @@ static double get(abut_precision precision, const void *array, size_t i)
   return precision == ABUT_FLOAT64 ? ((const double *)array)[i] : (double)((const float *)array)[i];
 }
 
-/* Writes x, so that a finite number stays finite in float. */
+/* Writes x; clamped, so a finite number stays finite in float. */
 static void put(abut_precision precision, void *array, size_t i, double x)
 {
   if (precision == ABUT_FLOAT64) {
@@ -28,7 +28,7 @@ static void put(abut_precision precision, void *array, size_t i, double x)
 
 /* ---- quaternions w, x, y, z ---- */
 
-/* Makes q a unit quaternion and returns the length that it had; with 0 or NaN there was none. */
+/* Normalizes q and returns its previous length; 0 or NaN: not possible. */
 static double unit(double q[4])
 {
   const double largest = fmax(fmax(fabs(q[0]), fabs(q[1])), fmax(fabs(q[2]), fabs(q[3])));
@@ -51,7 +51,7 @@ static void product(const double a[4], const double b[4], double out[4])
   out[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
 }
 
-/* Finds q (+) d = q exp(d / 2) of a unit quaternion q and a rotation vector d (3). */
+/* Computes q (+) d = q exp(d / 2) for a unit quaternion q and a rotation vector d (3). */
 static void turn(const double q[4], const double d[3], double out[4])
 {
   const double angle = hypot(hypot(d[0], d[1]), d[2]);
@@ -62,8 +62,8 @@ static void turn(const double q[4], const double d[3], double out[4])
   unit(out);
 }
 
-/* Finds a (-) b, the shortest rotation vector d with b (+) d = a or -a, of unit quaternions a and
- * b. */
+/* Computes a (-) b, the shortest rotation vector d with b (+) d = a or -a, for unit quaternions a
+ * and b. */
 static void turn_between(const double a[4], const double b[4], double d[3])
 {
   const double back[4] = {b[0], -b[1], -b[2], -b[3]};
@@ -77,15 +77,14 @@ static void turn_between(const double a[4], const double b[4], double d[3])
   }
 }
 
-/* Finds E(q) d = q (0, d), where E (4, 3) is such that q (+) d changes by E(q) d / 2 for small
- * d. */
+/* Computes E(q) d = q (0, d); for small d, q (+) d changes by E(q) d / 2, with E (4, 3). */
 static void along(const double q[4], const double d[3], double out[4])
 {
   const double by[4] = {0.0, d[0], d[1], d[2]};
   product(q, by, out);
 }
 
-/* Finds E(q)' x. */
+/* Computes E(q)' x. */
 static void across(const double q[4], const double x[4], double out[3])
 {
   const double back[4] = {q[0], -q[1], -q[2], -q[3]};
@@ -96,13 +95,14 @@ static void across(const double q[4], const double x[4], double out[3])
 
 /* ---- worlds ---- */
 
-/* A map from x to y at positions q of a world. Numbers that are not of a quaternion are mapped one
- * by one. For each quaternion the function gets it at unit length, the length that it had, and its
- * parts of x and y. */
+/* A map from x to y at positions q of a world. Numbers outside quaternions are mapped one by one.
+ * For each quaternion the function receives it normalized, its previous length, and its parts of x
+ * and y. */
 typedef struct position_map {
   double (*number)(double q, double x);
   void (*quaternion)(const double q[4], double length, const double *x, double *y);
-  bool from_positions, to_positions; /* whether x and y have 4 numbers a quaternion, or 3 */
+  bool from_positions,
+    to_positions; /* whether x and y have 4 numbers per quaternion, instead of 3 */
 } position_map;
 
 static bool all_finite(const double *x, size_t count)
@@ -125,7 +125,7 @@ static bool has_nan(const double *x, size_t count)
   return false;
 }
 
-/* Finds y of one world. Where a quaternion has no length it returns false, or y has NaN. */
+/* Computes y of one world. Returns false if a quaternion has no positive length. */
 static bool map_world(const loaded_scene *s, const position_map *m, const double *q,
                       const double *x, double *y)
 {
@@ -151,7 +151,7 @@ static bool map_world(const loaded_scene *s, const position_map *m, const double
   return true;
 }
 
-/* names: the call's, and those of its arrays */
+/* names: of the call, then of its arrays */
 static abut_status map_worlds(abut_scene handle_, const char *const names[4], const position_map *m,
                               size_t count, const void *q, const void *x, void *y)
 {

@@ -45,8 +45,8 @@ static abut_status upload_bodies(const loaded_scene *s, device *d, buffer **out)
   return status;
 }
 
-/* Uploads the groups type by type, or as they come where they are not the scene's own, or have no
- * types. */
+/* Uploads the groups ordered by type. If they are not the scene's own, or have no types, they keep
+ * their order. */
 static abut_status upload_order(const loaded_scene *s, device *d, const contact_group *groups,
                                 size_t count, buffer **out)
 {

@@ -1,10 +1,10 @@
-/* What can be asked of a scene: its sizes, bodies, pairs, and numbers where it starts. */
+/* Queries of a scene: its sizes, bodies, pairs, and numbers in its initial state. */
 #include "base/call_lock.h"
 #include "world/law/law.h"
 #include "world/loaded.h"
 #include <string.h>
 
-/* Whether a body before this one in the scene has the same handle. */
+/* Whether an earlier body in the scene has the same handle. */
 static bool is_earlier(const loaded_scene *s, size_t number)
 {
   size_t i = 0;
@@ -15,8 +15,7 @@ static bool is_earlier(const loaded_scene *s, size_t number)
   return i < number;
 }
 
-/* Counts the bodies of files that have diagnostics, each handle once, and tells those of the
- * first. */
+/* Counts the bodies of files with diagnostics, each handle once, and reports those of the first. */
 static void find_diagnostics(const loaded_scene *s, abut_scene_info *info)
 {
   size_t at = 0;

@@ -1,6 +1,6 @@
-/* The reverse pass of one solve (docs/dev/cone-formulas.md, section 10): from the cotangent of its
- * accelerations to contacts, through the manifold to the poses of links, and through the tree to
- * the state, controls and parameters. */
+/* Reverse pass through one solve (docs/dev/cone-formulas.md, section 10): from the cotangent of the
+ * accelerations to contacts, through the manifold to link poses, and through the tree to the state,
+ * controls and parameters. */
 #include "base/error.h"
 #include "contact/active.h"
 #include "world/law/law.h"
@@ -19,7 +19,7 @@ void back_bytes(const steps_call *c, const world_sizes *n, size_t real, size_t b
   bytes[WORLD_ROW_ADJOINT] = ROW_ADJOINT * nv * real;
   bytes[WORLD_U_BAR] = (size_t)n->nu * real;
   bytes[WORLD_ACCELERATION_BAR] = bytes[WORLD_MULTIPLIERS] = nv * real;
-  /* of springs: see pool_bytes */
+  /* for springs; see pool_bytes */
   bytes[WORLD_GROUP_ADJOINT] = GROUP_ADJOINT * (size_t)n->groups * real;
   bytes[WORLD_ADJOINT] = (size_t)n->back_numbers * real;
   bytes[WORLD_GOOD] = sizeof(int);
@@ -82,7 +82,7 @@ static abut_status put_bars(const stepping *s, const pair_batch *w, int segment,
                 ARG_INT(w->rows.count));
 }
 
-/* Takes the manifold's gradient by the poses of a side's bodies to the moments and forces on their
+/* Turns the manifold's gradient by the poses of a side's bodies into moments and forces on their
  * links. */
 static abut_status link_poses_adjoint(const stepping *s, const pair_batch *w, int side,
                                       const group_rows *to)
@@ -107,7 +107,7 @@ static abut_status manifold_adjoint(const stepping *s, const pair_batch *w, cons
 }
 
 /* Copies the cotangents of a group's given contacts to the caller's arrays. check_gradients allows
- * that for one step alone, so that nothing needs to be added up. */
+ * this only for a single step, so nothing is summed. */
 static abut_status given_adjoint(const stepping *s, const pair_batch *w, const void *user)
 {
   (void)user;
@@ -123,7 +123,8 @@ static abut_status given_adjoint(const stepping *s, const pair_batch *w, const v
   return put_bars(s, w, 0, &c);
 }
 
-/* Runs a pair batch's manifold again. Deep overlaps were looked for on the way there. */
+/* Runs a pair batch's manifold again, without the search for deep overlaps, which is done on the
+ * way forward. */
 static abut_status manifold_again(const stepping *s, const pair_batch *w, const void *user)
 {
   pair_batch again = *w;
@@ -132,8 +133,8 @@ static abut_status manifold_again(const stepping *s, const pair_batch *w, const 
   return run_pair_batch(s, &again);
 }
 
-/* find_contacts has run the launch sets in their order, so that the last one's manifolds are there
- * still: it comes first here, and need not be run again. */
+/* find_contacts has run the launch sets in order, so the manifolds of the last one are still there.
+ * It comes first here and need not run again. */
 abut_status pair_batches_adjoint(const stepping *s, const group_rows *to, size_t times,
                                  pair_batch_pull pull)
 {

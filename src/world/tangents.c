@@ -1,6 +1,6 @@
-/* Tangents of rollouts, and transition matrices of steps. Reverse passes make the Jacobian of each
- * solve's accelerations, a row for each degree of freedom; the tangent or the matrix of the whole
- * step then follows forward, by the chain rule. */
+/* Tangents of rollouts, and transition matrices of steps. Reverse passes compute the Jacobian of
+ * each solve's accelerations, one row per degree of freedom. The tangent or the matrix of the whole
+ * step then follows by the chain rule. */
 #include "base/error.h"
 #include "world/law/law.h"
 #include "world/sweep.h"
@@ -23,7 +23,7 @@ void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real,
 {
   const size_t nv = (size_t)n->nv, width = seed_width(n);
   back_bytes(c, n, real, bytes);
-  /* of springs: see pool_bytes */
+  /* for springs; see pool_bytes */
   bytes[WORLD_BASIS] = 6 * GROUP_ADJOINT * (size_t)n->groups * real;
   bytes[WORLD_JACOBIAN] = (size_t)stages_of(c) * nv * width * real;
   bytes[WORLD_TANGENT_WORK] = (2 * width + 8 * nv) * real;
@@ -31,8 +31,8 @@ void tangent_bytes(const steps_call *c, const world_sizes *n, size_t real,
   bytes[WORLD_MATRIX] = c->transition ? 2 * nv * width * real : 0;
 }
 
-/* Makes the Jacobians of the step that has just been made from the state in WORLD_Q and WORLD_V,
- * or, with RK4, of its four stages, which are in WORLD_STAGES. */
+/* Computes the Jacobians of the step just made from WORLD_Q and WORLD_V or, with RK4, of its four
+ * stages in WORLD_STAGES. */
 static abut_status step_jacobian(const stepping *s, size_t step)
 {
   const size_t nq = (size_t)sizes_of(s)->nq, nv = (size_t)sizes_of(s)->nv, one = nq + 3 * nv;
@@ -65,8 +65,8 @@ static abut_status differentiate_step(const stepping *s, size_t step)
 
 /* ---- tangents ---- */
 
-/* Copies a part of the tangent that the caller gives, `some` numbers, to `at` in WORLD_TANGENT.
- * What is not given stays 0. */
+/* Copies a part of the caller's tangent, `some` numbers, to `at` in WORLD_TANGENT. Parts that are
+ * not given stay 0. */
 static abut_status put_seed(const stepping *s, world_buffer from, size_t width, size_t from_at,
                             size_t at, size_t some, const void *given)
 {
@@ -90,8 +90,7 @@ static abut_status start_tangent(const stepping *s)
   return put_seed(s, OUT_GRAVITY_BAR, 3, 0, at + links + 2 * columns, 3, t->gravity);
 }
 
-/* Copies the tangent of q (from 0) or of v (from nv) to an output of the caller's, if it is asked
- * for. */
+/* Copies the tangent of q (from 0) or of v (from nv) to an output if the caller wants it. */
 static abut_status put_tangent(const stepping *s, size_t from, world_buffer to, size_t width,
                                size_t at, const void *asked)
 {
@@ -100,7 +99,7 @@ static abut_status put_tangent(const stepping *s, size_t from, world_buffer to, 
                : ABUT_SUCCESS;
 }
 
-/* The velocity to which the integrator has led. */
+/* Returns the velocity after the integrator. */
 static world_buffer integrated_v(const stepping *s)
 {
   return *s->impacts ? SWEEP_V : OUT_V;
@@ -128,7 +127,7 @@ static abut_status tangent_step(const stepping *s, size_t step)
 
 /* ---- matrices ---- */
 
-/* Copies `some` columns of the step's matrix to an output of the caller's, if it is asked for. */
+/* Copies `some` columns of the step's matrix to an output if the caller wants it. */
 static abut_status cut(const stepping *s, size_t from, size_t some, world_buffer to,
                        const void *asked)
 {

@@ -1,4 +1,4 @@
-/* Soft contacts in friction cones, and their derivatives, on a device. Sections are those of
+/* Soft contacts in friction cones, and their derivatives, on a device. Section numbers refer to
  * docs/dev/cone-formulas.md. */
 #include "base/error.h"
 #include "world/law/law.h"
@@ -8,7 +8,7 @@
 
 /* ---- a scene's file ---- */
 
-/* Friction is raised to this, since a cone without friction has no inside. */
+/* Smaller frictions are raised to this: a cone without friction has no interior. */
 #define FRICTION_LEAST 1e-5
 
 static abut_status settle(const reader *r, const json_at *root)
@@ -38,13 +38,13 @@ static void own_sizes(const scene_def *s, size_t slots, world_sizes *out)
   out->newton = true;
 }
 
-/* Links whose inverse weights add up to less than this share of 1 / mass are weak: their points may
- * move much more easily than their centres of mass, by which inverse weights are made. A wheel that
- * turns about its centre has an inverse weight of 0, and contacts would be endlessly stiff (section
- * 8, guards). */
+/* Two links are weak if their inverse weights sum to less than this share of 1 / mass. Inverse
+ * weights describe centres of mass, but contact points may move much more easily. A wheel that
+ * turns about its centre has an inverse weight of 0, so its contacts would be infinitely stiff
+ * (section 8, guards). */
 #define WEAK_WEIGHT 1e-3
 
-/* Whether two links are weak, by the mass of the lighter one. */
+/* Whether two links are weak, relative to the mass of the lighter one. */
 static bool is_weak(const scene_constants *c, const int link[2])
 {
   double lightest = 0.0;
@@ -56,7 +56,7 @@ static bool is_weak(const scene_constants *c, const int link[2])
   return tables_weight(c, link) < WEAK_WEIGHT * lightest;
 }
 
-/* Exact diagonals are made of mobilities, and weak links' contacts are compared with them. */
+/* Exact diagonals use mobilities, and contacts of weak links are compared with them. */
 static bool needs_mobility(const scene_def *s, const scene_constants *c,
                            const contact_group *groups, size_t count)
 {
@@ -67,12 +67,11 @@ static bool needs_mobility(const scene_def *s, const scene_constants *c,
   return any;
 }
 
-/* What a capsule's axes across its own one weigh: they say how its pyramids lie where it stands on
- * its end. */
+/* Weight of a capsule's transverse axes, which orient its pyramids when it stands on its end. */
 #define CAPSULE_ACROSS (1.0 / 512.0)
 
-/* Returns the body of a side of a group, NULL where its contacts are given and no body of its pair
- * is on that link. */
+/* Returns the body of a side of a group; NULL for given contacts, if no body of the pair is on that
+ * link. */
 static const scene_body *body_of(const scene_def *s, const contact_group *g, int side)
 {
   const scene_pair *p = &s->pairs[g->pair];
@@ -84,15 +83,15 @@ static const scene_body *body_of(const scene_def *s, const contact_group *g, int
   return NULL;
 }
 
-/* How well a body suits for pyramids of friction to turn with it. A capsule has a direction of its
- * own, as in MuJoCo, and a ball that rolls has none. */
+/* Ranks a body as the frame of friction pyramids. A capsule has a direction of its own, as in
+ * MuJoCo; a rolling ball has none. */
 static int rank_of(const scene_def *s, const scene_body *b, int link)
 {
   const bool still = link == WORLD || !joint_dofs(s->links[scene_root(s, (size_t)link)].joint.type);
   return b && b->shape == SHAPE_CAPSULE ? 3 : still ? 2 : b && b->shape == SHAPE_SPHERE ? 0 : 1;
 }
 
-/* Finds which body's axes a group's pyramids turn with (section 7). */
+/* Finds the body whose axes a group's pyramids follow (section 7). */
 static void put_axes(const scene_def *s, const contact_group *g, int *ints, double *row)
 {
   static const double none[4] = {1.0, 0.0, 0.0, 0.0};
@@ -117,7 +116,7 @@ static void put(const scene_def *s, const scene_constants *c, const contact_grou
 
 /* ---- steps ---- */
 
-/* Whether J' lambda is needed: by the caller, or by Euler's step with dampers, which solves (M + h
+/* Whether J' lambda is needed: by the caller, or by an Euler step with damping, which solves (M + h
  * damping) a = f - c + J' lambda (section 11). */
 static bool needs_constraint_force(const stepping *s)
 {
@@ -134,8 +133,8 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
   return manifold_bytes(on, slot, group);
 }
 
-/* Makes room in the pool for the panels of all worlds, once their orders are known. What is read
- * here has waited for all kernels that used the pool, so that it may grow now. */
+/* Allocates the panels of all worlds in the pool, once their orders are known. The read has waited
+ * for all kernels that use the pool, so the pool may grow. */
 static abut_status grow_panels(const stepping *s)
 {
   const size_t blocks = (s->count + COUNT_BLOCK - 1) / COUNT_BLOCK;
@@ -153,7 +152,7 @@ static abut_status grow_panels(const stepping *s)
                              (size_t)units * PANEL_UNIT * device_real_bytes(s->device));
 }
 
-/* Finds islands and orders of elimination for the contacts that the last step_tree has left. */
+/* Finds islands and orders of elimination for the contacts of the last step_tree. */
 static abut_status find_order(const stepping *s)
 {
   TRY(LAUNCH(s->device, KERNEL_WORLD_ORDER, s->count, 1, TABLES(s), OF(s, WORLD_PAIRS),
@@ -163,8 +162,8 @@ static abut_status find_order(const stepping *s)
   return sizes_of(s)->pooled ? grow_panels(s) : ABUT_SUCCESS;
 }
 
-/* The arguments of kernels that factor: orders, and the pool, which takes another buffer's place
- * where there is none. */
+/* Arguments of factorizing kernels: the orders, and the pool. Without a pool another buffer takes
+ * its place. */
 #define ORDER_OF(s)                                                                            \
   OF(s, WORLD_ORDER), OF(s, WORLD_ORDER_SUMS),                                                 \
     ARG_BUFFER(sizes_of(s)->pooled ? memory_buffer(&(s)->on->memory[(s)->slot][0], PANEL_POOL) \
@@ -204,7 +203,7 @@ static abut_status pushes(const stepping *s)
 
 /* ---- derivatives ---- */
 
-/* Leaves in WORLD_WORK the factor of the Hessian H at the acceleration (section 10). */
+/* Computes the factor of the Hessian H at the acceleration in WORLD_WORK (section 10). */
 static abut_status factor(const stepping *s)
 {
   TRY(find_order(s));
@@ -214,8 +213,8 @@ static abut_status factor(const stepping *s)
                 OF(s, WORLD_ACTIVE_SUMS), OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
-/* Makes y = H^-1 b and what limits and friction losses ask for by it; with_basis also
- * WORLD_GROUP_ADJOINT, as a sum of what WORLD_BASIS holds. */
+/* Computes y = H^-1 b and the contributions of limits and friction losses to it; with_basis: also
+ * WORLD_GROUP_ADJOINT, as a combination of WORLD_BASIS. */
 static abut_status multipliers(const stepping *s, bool with_basis)
 {
   return LAUNCH(s->device, KERNEL_WORLD_MULTIPLIERS, s->count, 1, TABLES(s), REALS(s),
@@ -229,10 +228,10 @@ static abut_status multipliers(const stepping *s, bool with_basis)
 #define BY_MULTIPLIERS (-1)
 #define BY_PUSHES (-2)
 
-/* Makes the cotangents of the contacts of `count` world pairs from `first` on, and of their groups.
- * The groups' relative twists are those under the multipliers, and of cotangents of what contacts
- * push with if there are any, where `basis` is BY_MULTIPLIERS; only the latter where it is
- * BY_PUSHES; else unit twist `basis`. */
+/* Computes the cotangents of the contacts of `count` world pairs from `first` on, and of their
+ * groups. `basis` selects the groups' relative twists. BY_MULTIPLIERS: those under the multipliers,
+ * plus those of the cotangents of contact forces, if any; BY_PUSHES: only the latter; otherwise the
+ * unit twist of this number. */
 static abut_status pull(const stepping *s, size_t first, size_t count, int basis,
                         const group_rows *to)
 {
@@ -252,7 +251,8 @@ static abut_status pull_multipliers(const stepping *s, const pair_batch *w, size
   return pull(s, w->rows.first, w->rows.count, BY_MULTIPLIERS, to);
 }
 
-/* Adds to the cotangent of the acceleration what those of contacts' forces ask of it. */
+/* Adds the contribution of the cotangents of contact forces to the cotangent of the acceleration.
+ */
 static abut_status pull_pushes(const stepping *s)
 {
   const group_rows to = group_rows_of(s);
@@ -279,9 +279,9 @@ static abut_status pull_twist(const stepping *s, const pair_batch *w, size_t num
   return pull(s, w->rows.first, w->rows.count, (int)number, to);
 }
 
-/* Contacts see of the multipliers only the relative twist that these give their group's links, and
- * are linear in it. So the cotangents for any multipliers are sums of those for the six unit
- * twists, which are made here. */
+/* Contacts depend on the multipliers only through the relative twist of their group's links, and
+ * linearly. The cotangents for any multipliers are thus combinations of those of the six unit
+ * twists, which are computed here. */
 static abut_status basis(const stepping *s)
 {
   const group_rows to = {world_buffer_of(s, WORLD_BASIS), 0};

@@ -1,4 +1,4 @@
-/* The table of contact laws, and what all of them share when a scene's file is read. */
+/* The table of contact laws, and the functions that all laws share when a scene's file is read. */
 #include "base/error.h"
 #include "world/law/law.h"
 #include <string.h>
@@ -11,7 +11,7 @@ enum { LAW_COUNT = LAWS(COUNT_LAW) };
 static const contact_law *const laws[LAW_COUNT] = {LAWS(LIST_LAW)};
 #undef LIST_LAW
 
-/* Finds the law that takes the place of the file's, which is number `own`. */
+/* Finds the law that replaces the file's law, number `own`. */
 static abut_status replace_law(reader *r, int own, int *which)
 {
   *which = 0;
@@ -53,7 +53,7 @@ abut_status laws_read_pair(const json_file *f, const json_at *element, scene_pai
   return ABUT_SUCCESS;
 }
 
-/* Drops what the file asks of its own law and the one in its place does not take. */
+/* Drops settings of the file's own law that the replacing law does not support. */
 static void leave_aside(scene_def *s)
 {
   if (!(s->law->integrators & INTEGRATOR_BIT(s->integrator))) {

@@ -1,5 +1,5 @@
-/* Hard contacts of worlds: their settings, and each step's boxed problem and its answer on a
- * device. Sections are those of docs/dev/lcp-formulas.md. */
+/* Hard contacts of worlds: settings, and the boxed problem of each step and its solution on a
+ * device. Section numbers refer to docs/dev/lcp-formulas.md. */
 #include "base/error.h"
 #include "geometry/lcp.h"
 #include "query/lcp/lcp.h"
@@ -7,14 +7,14 @@
 #include "world/law/lcp.h"
 #include "io/body_load.h"
 
-/* The solver takes a residual of this share of the largest b as an answer: a micrometre a second of
- * a metre a second. Flat sides that touch have many more contacts than would hold them, so that
- * rows depend on each other, and their targets s agree to some 1e-8 of a step's speeds only. Closer
- * than that, rounding alone would decide which of them hold. */
+/* The solver accepts a residual of this share of the largest b: 1 um/s at speeds of 1 m/s. Flat
+ * sides in contact have many more contacts than they need, so rows are linearly dependent, and
+ * their targets s agree only to about 1e-8 of a step's speeds. With a smaller tolerance rounding
+ * would decide which contacts hold. */
 #define TOLERANCE 1e-6
 
-/* Shares of the pair's size (section 5): how far apart contacts may be where the scene states no
- * margin, and within what distance of each other two of them are merged. */
+/* Shares of the pair's size (section 5): the largest distance of a contact if the scene states no
+ * margin, and the distance below which two contacts are merged. */
 #define HARD_MARGIN 0.02
 #define HARD_MERGED 1e-3
 
@@ -89,14 +89,14 @@ static void inform(const loaded_scene *s, abut_scene_info *info)
   scene_inform_of_pairs(s, info);
 }
 
-/* `damped` stays false: damping is among the explicit forces tau of section 1. */
+/* `damped` stays false: damping is part of the explicit forces tau of section 1. */
 static void own_sizes(const scene_def *s, size_t slots, world_sizes *out)
 {
   out->exact = s->exact_diagonal;
   out->hard = (size_t)s->hard.most < slots ? s->hard.most : (int)slots;
   out->tangents = s->hard.tangents;
   out->hard_rows =
-    (1 + out->tangents) * out->hard + out->rows + 1; /* one more, so that no buffer is empty */
+    (1 + out->tangents) * out->hard + out->rows + 1; /* one more, so no buffer is empty */
   out->elastic = s->hard.elastic;
 }
 
@@ -109,8 +109,8 @@ static bool needs_mobility(const scene_def *s, const scene_constants *c,
   return s->exact_diagonal;
 }
 
-/* GROUP_MARGIN, which shifts distances, is for soft contacts alone. A `size` of 0 says that the
- * pair has no bodies: its contacts are given, and chosen by their activity itself (section 5). */
+/* GROUP_MARGIN, which shifts distances, is only for soft contacts. A `size` of 0 denotes a pair
+ * without bodies: its contacts are given, and chosen by their activity (section 5). */
 static void put(const scene_def *s, const scene_constants *c, const contact_group *groups,
                 scene_tables *m)
 {
@@ -185,7 +185,7 @@ static abut_status bytes(batch_on *on, size_t slot, size_t group)
 /* ---- steps ---- */
 
 /* Chooses the contacts and fills the boxed problem w = A f + b of each world (sections 1 and 5),
- * with a guess of its classes by the last acceleration w. */
+ * with classes guessed from the last acceleration w. */
 static abut_status make_problem(const stepping *s, world_buffer q, world_buffer v, world_buffer w)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_PROBLEM, s->count, 1, TABLES(s), REALS(s), OF(s, q),
@@ -196,9 +196,9 @@ static abut_status make_problem(const stepping *s, world_buffer q, world_buffer 
                 OF(s, HARD_GUESS), OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
-/* Solves the boxed problems (section 3). Worlds that neither the guess nor pivoting solves are left
- * to a second kernel, of which one work-item serves LCP_SHARED worlds, as its tables are large and
- * seldom needed. */
+/* Solves the boxed problems (section 3). If neither the guess nor pivoting solves a world, a second
+ * kernel does. There one work-item handles LCP_SHARED worlds, since its tables are large and rarely
+ * needed. */
 static abut_status solve_problem(const stepping *s)
 {
   const int m = sizes_of(s)->hard_rows;

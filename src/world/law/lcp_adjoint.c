@@ -1,18 +1,18 @@
-/* Derivatives of steps with hard contacts, of the problem and the answer that `solve` has left for
- * the state in WORLD_Q and WORLD_V. Sections are those of docs/dev/lcp-formulas.md. */
+/* Derivatives of steps with hard contacts, from the problem and the solution that `solve` has left
+ * for the state in WORLD_Q and WORLD_V. Section numbers refer to docs/dev/lcp-formulas.md. */
 #include "base/error.h"
 #include "geometry/lcp.h"
 #include "world/law/lcp.h"
 
-/* The classes by which derivatives go: the answer's own, or those that descent would choose
- * (section 9). */
+/* Returns the classes that derivatives use: those of the solution, or those that descent would
+ * choose (section 9). */
 static world_buffer classes_of(const stepping *s)
 {
   return (world_buffer)(s->other ? HARD_OTHER : HARD_CLASSES);
 }
 
-/* Makes S - 1 and D of collisions in time (section 8) and Q^+ (section 4) in WORLD_KEPT. Where
- * `other` classes are tried, the first two are there already. */
+/* Computes S - 1 and D of collisions in time (section 8) and Q^+ (section 4) in WORLD_KEPT. If
+ * `other` classes are tried, the first two are already there. */
 static abut_status factor(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_FACTOR, s->count, 1, TABLES(s), REALS(s),
@@ -22,8 +22,8 @@ static abut_status factor(const stepping *s)
                 OF(s, OUT_STATUS), OF(s, WORLD_GOOD), ARG_INT(s->count));
 }
 
-/* Makes HARD_EXTRA, what collisions in time add to the cotangent of q, of the cotangents of q' and
- * v'. */
+/* Computes HARD_EXTRA, the contribution of collisions in time to the cotangent of q, from the
+ * cotangents of q' and v'. */
 static abut_status elastic_adjoint(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_ELASTIC_ADJOINT, s->count, 1, TABLES(s), REALS(s),
@@ -31,7 +31,7 @@ static abut_status elastic_adjoint(const stepping *s)
                 OF(s, WORLD_ACCELERATION_BAR), OF(s, HARD_EXTRA), ARG_INT(s->count));
 }
 
-/* Adds to the cotangents of moved links' controls what collisions in time do. */
+/* Adds the contribution of collisions in time to the cotangents of moved links' controls. */
 static abut_status add_moved(const stepping *s)
 {
   const world_sizes *n = sizes_of(s);
@@ -41,8 +41,8 @@ static abut_status add_moved(const stepping *s)
                : ABUT_SUCCESS;
 }
 
-/* Makes y = M^-1 P' b, x = Q^+' J~ M^-1 b / dt and WORLD_ROW_ADJOINT of WORLD_ACCELERATION_BAR, b
- * (section 6). */
+/* Computes y = M^-1 P' b, x = Q^+' J~ M^-1 b / dt and WORLD_ROW_ADJOINT from b,
+ * WORLD_ACCELERATION_BAR (section 6). */
 static abut_status multipliers(const stepping *s, bool with_extra)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_MULTIPLIERS, s->count, 1, TABLES(s), REALS(s),
@@ -52,7 +52,7 @@ static abut_status multipliers(const stepping *s, bool with_extra)
                 OF(s, WORLD_MULTIPLIERS), OF(s, WORLD_ROW_ADJOINT), ARG_INT(s->count));
 }
 
-/* Makes the cotangents of a pair batch's contacts and of their groups. */
+/* Computes the cotangents of a pair batch's contacts and of their groups. */
 static abut_status pull(const stepping *s, const pair_batch *w, size_t number, const group_rows *to)
 {
   (void)number;
@@ -77,8 +77,7 @@ abut_status lcp_tree_adjoint(const stepping *s)
 
 /* ---- classes that descent would choose ---- */
 
-/* Sets aside the cotangents with which a step's adjoint begins, or restores them for another
- * try. */
+/* Saves the cotangents at the start of a step's adjoint, or restores them for another try. */
 static abut_status keep(const stepping *s, bool again)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_KEEP, world_blocks(s), 1, ARG_BUFFER(s->tables->head),
@@ -86,7 +85,7 @@ static abut_status keep(const stepping *s, bool again)
                 OF(s, HARD_KEPT_ADJOINT), ARG_INT(s->count));
 }
 
-/* Makes HARD_OTHER, the classes that descent would choose. */
+/* Computes HARD_OTHER, the classes that descent would choose. */
 static abut_status open_classes(const stepping *s)
 {
   return LAUNCH(s->device, KERNEL_WORLD_HARD_OPEN, s->count, 1, TABLES(s), REALS(s), FOUND(s),
@@ -94,9 +93,9 @@ static abut_status open_classes(const stepping *s)
                 ARG_INT(s->count));
 }
 
-/* After the pass by the answer's own classes it keeps the size of its gradient. After the pass
- * with_other it compares: where that gradient is not larger HARD_OTHER gets the answer's own
- * classes, else the world's OUT_ESCAPED is set. The last step comes first and clears
+/* After the pass by the solution's classes, saves the norm of its gradient. After the pass
+ * with_other, compares: if the second gradient is larger, OUT_ESCAPED of the world is set;
+ * otherwise HARD_OTHER gets the solution's classes. The last step is processed first and clears
  * OUT_ESCAPED. */
 static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
 {
@@ -106,9 +105,9 @@ static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
                 OF(s, HARD_KEPT_ADJOINT), OF(s, OUT_ESCAPED), ARG_INT(s->count));
 }
 
-/* Goes back through a step three times: by the answer's own classes, by those that descent would
- * choose, and at last, for good, in each world by those whose gradient was larger, which are in
- * HARD_OTHER by then. */
+/* Reverse pass through a step in three passes: by the solution's classes, by those that descent
+ * would choose, and finally in each world by those with the larger gradient, which are then in
+ * HARD_OTHER. */
 static abut_status escape(const stepping *s, size_t step)
 {
   stepping other = *s;
@@ -128,8 +127,8 @@ static abut_status escape(const stepping *s, size_t step)
   return ABUT_SUCCESS;
 }
 
-/* Derivatives need the problem and its answer beside the tree. Where these are gone the step is
- * solved again, from the same guess WORLD_W, so that it has the same answer even where there are
+/* Derivatives need the problem and its solution besides the tree. If these are gone, the step is
+ * solved again from the same guess WORLD_W, so it finds the same solution even if there are
  * several. */
 abut_status lcp_step_adjoint(const stepping *s, size_t step, bool is_there)
 {
@@ -145,8 +144,8 @@ abut_status lcp_step_adjoint(const stepping *s, size_t step, bool is_there)
   return add_moved(s);
 }
 
-/* `factor` has been called before: the adjoint of the step's end needs its S and D of bounces, and
- * comes first. */
+/* `factor` has already run: the adjoint of the step's end comes first and needs its S and D of
+ * bounces. */
 abut_status lcp_contacts_adjoint(const stepping *s)
 {
   const group_rows to = group_rows_of(s);
@@ -156,7 +155,7 @@ abut_status lcp_contacts_adjoint(const stepping *s)
 
 /* ---- Jacobians ---- */
 
-/* Makes multipliers where degree of freedom `dof` of the acceleration has a cotangent of 1. */
+/* Computes the multipliers if degree of freedom `dof` of the acceleration has a cotangent of 1. */
 static abut_status unit_multipliers(const stepping *s, size_t dof)
 {
   TRY(keep_pace(s));
@@ -177,17 +176,17 @@ static abut_status pull_unit(const stepping *s, const pair_batch *w, size_t numb
   return pull(s, w, number, to);
 }
 
-/* Fills WORLD_BASIS: for each pair batch and degree of freedom it goes back through the pair
- * batch's manifold. Unit twists of groups would not do, since what hard contacts ask for also
- * depends on x, one number of each row. */
+/* Fills WORLD_BASIS by one reverse pass through the manifold per pair batch and degree of freedom.
+ * Unit twists of groups do not suffice, since hard contacts also depend on x, one number per row.
+ */
 static abut_status basis(const stepping *s)
 {
   const group_rows to = {world_buffer_of(s, WORLD_BASIS), 0};
   return pair_batches_adjoint(s, &to, (size_t)sizes_of(s)->nv, pull_unit);
 }
 
-/* Pair batches share the manifold's memory, so that each pair batch goes back for all rows before
- * the next one is run. The rows are then made of what has been kept in WORLD_BASIS. */
+/* Pair batches share the manifold's memory, so each goes back for all rows before the next one
+ * runs. The rows are then computed from WORLD_BASIS. */
 static abut_status jacobian_of_pair_batches(const stepping *s)
 {
   const size_t nv = (size_t)sizes_of(s)->nv, row = GROUP_ADJOINT * device_real_bytes(s->device);

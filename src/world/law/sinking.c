@@ -1,7 +1,7 @@
-/* How deep springs give way under what rests on them as a scene starts (docs/spring.md, "What a
- * scene's numbers mean"). Whether one body of a listed pair rests on the other is judged by their
- * boxes' heights alone; those of an automatic pair must lie above each other, too. A pair bears the
- * trees of links that would fall without it. */
+/* Penetration of springs at rest in a scene's initial state (docs/spring.md, "What a scene's
+ * numbers mean"). Whether one body of a listed pair rests on the other is decided only by the
+ * heights of their boxes; bodies of an automatic pair must also be above each other. A pair carries
+ * the trees of links that would fall without it. */
 #include "world/law/spring.h"
 
 #include "world/extent.h"
@@ -9,15 +9,16 @@
 #include <math.h>
 #include <string.h>
 
-/* A body that rests on another reaches into it by at most this share of that one's height. */
+/* A resting body overlaps the height of the body below by at most this share. */
 #define ABOVE 0.25
-/* the share of the smaller body's diagonal from which callers are told */
+/* report penetrations above this share of the smaller body's diagonal */
 #define SINKING_MOST 0.01
 
-/* A pair at the scene's start: which side rests on the other, if one does. */
+/* A pair in the initial state: which side rests on the other, if any. */
 typedef struct support {
-  int upper, lower; /* the roots of both trees of links; upper -1: neither rests on the other */
-  double size;      /* the diagonal of the smaller body that is no plane */
+  int upper,
+    lower;     /* the roots of both trees of links; upper is -1 if neither rests on the other */
+  double size; /* the diagonal of the smaller body that is not a plane */
 } support;
 
 typedef struct loads {
@@ -26,13 +27,13 @@ typedef struct loads {
   double (*places)[PLACE];       /* (links) */
   int *root;                     /* (links) the root of the link's tree */
   double *mass;                  /* (links) at roots, the mass of the whole tree */
-  bool *held;  /* (links) at roots: it is fixed in the world or jointed to it, and cannot fall */
-  bool *seen;  /* (links) at roots: what `join` has reached */
+  bool *held;  /* (links) at roots: the tree is attached to the world and cannot fall */
+  bool *seen;  /* (links) at roots: reached by `join` */
   support *of; /* (pairs) */
-  size_t *resting, resting_count; /* (pairs) those of which one body rests on the other */
+  size_t *resting, resting_count; /* (pairs) those with one body resting on the other */
 } loads;
 
-/* Finds from where to where a body's box reaches along a direction. */
+/* Finds the interval of a body's box along a direction. */
 static void find_span(const loads *l, const scene_pair *p, int side, const extent *e,
                       const double along[3], double out[2])
 {
@@ -50,7 +51,7 @@ static void find_span(const loads *l, const scene_pair *p, int side, const exten
   }
 }
 
-/* Whether a pair's boxes lie above each other. */
+/* Whether the boxes of a pair are above each other. */
 static bool are_above(const loads *l, const scene_pair *p, const extent e[2])
 {
   bool above = true;
@@ -82,7 +83,7 @@ static abut_status find_support(loads *l, size_t i)
   if (scene_pair_is_automatic(&l->s->def, i) && !are_above(l, p, e)) {
     return ABUT_SUCCESS;
   }
-  for (int side = 0; side < 2; ++side) { /* Does `side` rest on the other one? */
+  for (int side = 0; side < 2; ++side) { /* Does `side` rest on the other side? */
     const double overlap = high[!side][1] - high[side][0];
     if (overlap <= ABOVE * (high[!side][1] - high[!side][0]) && high[side][1] > high[!side][1] &&
         l->root[p->link[side]] != l->root[p->link[!side]]) {
@@ -96,8 +97,8 @@ static abut_status find_support(loads *l, size_t i)
   return ABUT_SUCCESS;
 }
 
-/* Marks as seen the trees that are joined with a tree, directly or by others, by pairs of which one
- * rests on the other, but for pair `without`. Returns whether any of them is held. */
+/* Marks the trees that are connected with a tree, directly or through others, by resting pairs
+ * other than `without`. Returns whether any of them is attached to the world. */
 static bool join(const loads *l, int root, size_t without)
 {
   bool held = false;
@@ -118,9 +119,9 @@ static bool join(const loads *l, int root, size_t without)
   return held;
 }
 
-/* Returns the mass that a pair bears. If all that is joined with the upper tree rests on this pair
- * alone, it is the mass of all that. If some of it is held elsewhere, who bears how much is not
- * known: then it is the upper tree's own. */
+/* Returns the mass that a pair carries. If everything connected with the upper tree rests only on
+ * this pair, it is the total mass of these trees. If other pairs carry part of it, the shares are
+ * unknown, and it is the mass of the upper tree. */
 static double borne(const loads *l, size_t i)
 {
   const int upper = l->of[i].upper;

@@ -1,5 +1,5 @@
-/* Springs between clouds in worlds: what a call of them needs, and each step's wrenches and
- * accelerations on a device (docs/dev/spring-formulas.md). */
+/* Springs between clouds in worlds: checks of a call, and the wrenches and accelerations of each
+ * step on a device (docs/dev/spring-formulas.md). */
 #include "world/law/spring.h"
 
 #include "base/error.h"
@@ -19,8 +19,8 @@ abut_status spring_check(const abut_worlds *w)
            : ABUT_SUCCESS;
 }
 
-/* Reactions at planes' centres have no Jacobians (docs/dev/spring-formulas.md, "Derivatives"),
- * which derivatives and implicit steps need. */
+/* Reactions at the centres of planes have no Jacobians (docs/dev/spring-formulas.md,
+ * "Derivatives"), which derivatives and implicit steps need. */
 static abut_status check_type(const steps_call *c, const world_type *k)
 {
   if (!is_differentiated(c) && !is_implicit(c)) {
@@ -76,9 +76,8 @@ void spring_implicit_bytes(const steps_call *c, const world_sizes *n, size_t rea
   }
 }
 
-/* Sets the bytes of one world: those of a pair in buffer pool 0, which all pairs share, and those
- * of the worlds' pool. An implicit step is made of Jacobians, so that it needs the buffers of
- * derivatives. */
+/* Sets the bytes per world: of a pair in buffer pool 0, which all pairs share, and of the worlds'
+ * pool. Implicit steps use Jacobians, so they need the buffers of derivatives. */
 static void own_bytes(const steps_call *c, const resident_tables *m, size_t real,
                       size_t bytes[POOL_BUFFERS], size_t worlds[POOL_BUFFERS])
 {
@@ -141,7 +140,7 @@ abut_status put_twist(const stepping *s, size_t i, int side, int from, size_t to
                 ARG_INT(s->count), PAIR_OF(s, to));
 }
 
-/* Writes the pose and the twist of a side's body, as the kernels of springs want them. */
+/* Writes the pose and the twist of a side's body for the kernels of springs. */
 static abut_status put_motion(const stepping *s, size_t i, int side)
 {
   const int link = s->type->groups[i].link[side], at = POSE_WIDTH * (2 * (int)i + side);
@@ -181,7 +180,7 @@ static abut_status find_contacts_of_clouds(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-/* Forces follow from the state, so that nothing is iterated and `start` means nothing. */
+/* Forces follow directly from the state: no iterations, and `start` is not used. */
 abut_status spring_solve(const stepping *s, world_buffer q, world_buffer v, world_buffer start)
 {
   (void)start;

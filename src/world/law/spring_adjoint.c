@@ -1,6 +1,6 @@
-/* Derivatives of steps with springs, and implicit steps, which are made of them
- * (docs/dev/spring-formulas.md, "Derivatives of worlds"). A pair sees of a multiplier y only the
- * relative twist that y gives its bodies, which is the cotangent of its wrench. */
+/* Derivatives of steps with springs, and implicit steps, which use them
+ * (docs/dev/spring-formulas.md, "Derivatives of worlds"). A pair depends on a multiplier y only
+ * through the relative twist of its bodies under y, which is the cotangent of its wrench. */
 #include "base/error.h"
 #include "world/law/spring.h"
 
@@ -9,7 +9,7 @@ double spring_step(const stepping *s)
   return s->type->scene->def.timestep;
 }
 
-/* Writes the cotangents of pair i's wrenches: the twist under the multipliers where `basis` is -1,
+/* Writes the cotangents of pair i's wrenches: the twist under the multipliers if `basis` is -1,
  * else unit twist `basis`. */
 static abut_status find_bars(const stepping *s, size_t i, int basis)
 {
@@ -19,9 +19,9 @@ static abut_status find_bars(const stepping *s, size_t i, int basis)
                 PAIR_OF(s, SPRING_DISTANCES_BAR), ARG_INT(s->count));
 }
 
-/* Takes the gradient of pair i by poses and twists to its group's cotangents, in rows of `width`
- * numbers from `at` on, and adds the gradient by its six parameters to OUT_SPRINGS_BAR where `adds`
- * is set. `ahead`: the wrench that is differentiated is that of an implicit step, W + h dW/dv x. */
+/* Adds the gradient of pair i by poses and twists to its group's cotangents, in rows of `width`
+ * numbers from `at` on; `adds`: also adds the gradient by its six parameters to OUT_SPRINGS_BAR.
+ * `ahead`: the wrench is that of an implicit step, W + h dW/dv x. */
 static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t width, size_t at,
                            bool adds, bool ahead)
 {
@@ -37,8 +37,8 @@ static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t 
                 OF(s, OUT_STATUS), OF(s, OUT_SPRINGS_BAR), ARG_INT(s->count));
 }
 
-/* Makes the Jacobian of pair i. The last pair's wrench is still there, as find_wrench says, and
- * callers begin with that pair. */
+/* Computes the Jacobian of pair i. Callers begin with the last pair, whose wrench find_wrench has
+ * left in the buffers. */
 static abut_status find_slopes(const stepping *s, size_t i, spring_run *r)
 {
   *r = run_of_pair(s, i);
@@ -94,8 +94,8 @@ abut_status spring_basis(const stepping *s)
 
 /* ---- implicit steps ---- */
 
-/* Sets aside the cotangents of the state and of parameters that a reverse pass has so far, since
- * the Jacobian of an implicit step is made in the same buffers. */
+/* Saves the cotangents of the state and of parameters of the current reverse pass, since the
+ * Jacobian of an implicit step uses the same buffers. */
 static abut_status keep(const stepping *s)
 {
   const world_sizes *n = sizes_of(s);
@@ -106,7 +106,7 @@ static abut_status keep(const stepping *s)
                 ARG_INT(PARAMETERS(n->links, n->columns)), OF(s, SPRING_KEPT), ARG_INT(s->count));
 }
 
-/* Brings them back. */
+/* Restores them. */
 static abut_status unkeep(const stepping *s)
 {
   const size_t width = 2 * (size_t)sizes_of(s)->nv;
@@ -149,7 +149,7 @@ abut_status spring_bias_adjoint(const stepping *s)
                 ARG_INT(s->count));
 }
 
-/* Makes the sums and the Jacobian of pair i, each with its derivative by velocities along x, the
+/* Computes the sums and the Jacobian of pair i, each with its derivative by velocities along x, the
  * acceleration of the implicit step. */
 static abut_status find_tangent(const stepping *s, size_t i, spring_run *r)
 {
@@ -172,9 +172,9 @@ static abut_status copy_bars(const stepping *s, size_t from, size_t to)
                 ARG_INT(s->count));
 }
 
-/* Makes the gradient of the wrench W + h dW/dv x. The second term is linear in the twists that x
- * gives the bodies, so that the cotangents of these are h times those of the bodies' own twists by
- * W alone, which are made first and kept for `collect`. */
+/* Computes the gradient of the wrench W + h dW/dv x. The second term is linear in the twists of the
+ * bodies under x. The cotangents of these twists are thus h times those of the bodies' own twists
+ * for W alone, which are computed first and kept for `collect`. */
 static abut_status ahead_adjoint(const stepping *s, const spring_run *r)
 {
   TRY(spring_run_ahead(r, 0.0));
@@ -184,8 +184,8 @@ static abut_status ahead_adjoint(const stepping *s, const spring_run *r)
   return spring_run_adjoint(r);
 }
 
-/* Goes back through an implicit step, from the cotangent of x: with y = M^-1 of what `unsolve`
- * makes of it, the gradient is that of y . (f + h df/dv x - M x) at fixed x and y. */
+/* Reverse pass through an implicit step, from the cotangent of x. With y = M^-1 times the result of
+ * `unsolve`, it computes the gradient of y . (f + h df/dv x - M x) at fixed x and y. */
 static abut_status implicit_contacts_adjoint(const stepping *s)
 {
   const size_t width = GROUP_ADJOINT * s->type->group_count;
@@ -202,8 +202,8 @@ static abut_status implicit_contacts_adjoint(const stepping *s)
   return tree_adjoint(s, WORLD_IMPLICIT);
 }
 
-/* An implicit step is always solved again, with its Jacobian and its matrix: is_there saves it
- * nothing. */
+/* An implicit step is always solved again, with its Jacobian and its matrix, so is_there does not
+ * matter. */
 abut_status spring_step_adjoint(const stepping *s, size_t step, bool is_there)
 {
   if (!is_implicit(s->call)) {

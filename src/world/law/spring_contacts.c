@@ -1,11 +1,11 @@
-/* Springs at the manifold's contacts, of scenes without clouds (docs/dev/spring-formulas.md, "At
- * contacts"): the contacts of a pair share one spring. Their cotangents go back through the
- * manifold as those of other laws do. */
+/* Springs at the manifold's contacts, for scenes without clouds (docs/dev/spring-formulas.md, "At
+ * contacts"). The contacts of a pair share one spring. Their cotangents go back through the
+ * manifold, as for other laws. */
 #include "base/error.h"
 #include "engine/self_test/runner.h"
 #include "world/law/spring.h"
 
-/* Arguments of launches: the tables with parameters and the springs' numbers. */
+/* Launch arguments: the tables, with parameters and the springs' numbers. */
 #define SPRINGS(s)                                          \
   TABLES(s), REALS(s), PARAMETERS_OF(s), OF(s, IN_SPRINGS), \
     ARG_INT(s->call->worlds->springs != NULL)
@@ -20,7 +20,7 @@ static void inform(const loaded_scene *s, abut_scene_info *info)
   scene_inform_of_pairs(s, info);
 }
 
-/* As with hard contacts GROUP_MARGIN, which shifts distances, is for soft contacts alone. */
+/* GROUP_MARGIN, which shifts distances, is only for soft contacts. */
 static void put(const scene_def *s, const scene_constants *c, const contact_group *groups,
                 scene_tables *m)
 {
@@ -102,9 +102,9 @@ static abut_status pushes(const stepping *s)
 
 /* ---- derivatives ---- */
 
-/* Makes the cotangents of the contacts of `count` world pairs from `first` on, and of their groups.
- * The groups' relative twists are those under the multipliers where `basis` is -1, else unit twist
- * `basis`. `ahead`: what is differentiated is the wrench of an implicit step. */
+/* Computes the cotangents of the contacts of `count` world pairs from `first` on, and of their
+ * groups. The groups' relative twists are those under the multipliers if `basis` is -1, else unit
+ * twist `basis`. `ahead`: differentiates the wrench of an implicit step. */
 static abut_status pull(const stepping *s, size_t first, size_t count, int basis, bool ahead,
                         const group_rows *to)
 {
@@ -140,8 +140,8 @@ static abut_status pull_twist_ahead(const stepping *s, const pair_batch *w, size
   return pull(s, w->rows.first, w->rows.count, (int)number, true, to);
 }
 
-/* Adds the cotangents of the springs' numbers that `pull` has left of all world pairs, where they
- * are asked for. */
+/* Adds the cotangents of the springs' numbers, which `pull` has computed for all world pairs, if
+ * they are wanted. */
 static abut_status add_numbers(const stepping *s)
 {
   return s->call->gradients && s->call->gradients->springs
@@ -160,8 +160,8 @@ static abut_status contacts_adjoint(const stepping *s)
   return add_numbers(s);
 }
 
-/* Contacts see of the multipliers only the relative twist that these give their group's links, and
- * are linear in it, as with the law "cone". */
+/* Contacts depend on the multipliers only through the relative twist of their group's links, and
+ * linearly, as for the law "cone". */
 static abut_status basis(const stepping *s)
 {
   const group_rows to = {world_buffer_of(s, WORLD_BASIS), 0};
@@ -185,8 +185,7 @@ static abut_status multipliers_of_basis(const stepping *s)
 
 /* ---- implicit steps ---- */
 
-/* The Jacobian by velocities alone: these move no contact, so that the manifold need not go
- * back. */
+/* The Jacobian only by velocities. These do not move contacts, so the manifold need not go back. */
 static abut_status jacobian_by_velocities(const stepping *s, int stage, int stages)
 {
   const size_t pairs = slot_pairs_of(s)->count;

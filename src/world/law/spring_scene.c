@@ -1,4 +1,4 @@
-/* What a scene has of springs: settings in its file, clouds, the sizes of their bodies, and tables
+/* Springs of a scene: settings in its file, clouds, sizes of their bodies, and tables
  * (docs/spring.md, docs/scene-contacts.md). */
 #include "world/law/spring.h"
 
@@ -15,7 +15,7 @@
 
 /* ---- a scene's file ---- */
 
-/* The defaults of k, mu, v_d, v_s, eps2 and eps3, which are those of abut_default_spring. */
+/* The defaults of k, mu, v_d, v_s, eps2 and eps3, equal to those of abut_default_spring. */
 static const double usual_spring[SPRING_NUMBERS] = {5000.0, 0.5, 0.1, 0.01, 5e-4, 2e-4};
 
 static abut_status read_contact(const json_file *f, const json_at *at, scene_pair *p)
@@ -49,8 +49,8 @@ abut_status spring_read(const json_file *f, const json_at *root, scene_def *s)
   return ABUT_SUCCESS;
 }
 
-/* Checks only that `contact` is an object: in a scene of another law a pair may hold it, and only
- * springs settle what is in it. */
+/* Only checks that `contact` is an object. A pair may hold it in scenes of other laws; only springs
+ * use its contents. */
 abut_status spring_read_pair(const json_file *f, const json_at *element, scene_pair *p)
 {
   json_at contact;
@@ -98,7 +98,7 @@ abut_status spring_settle_pair(const reader *r, const json_at *element, scene_pa
 
 /* ---- clouds or contacts ---- */
 
-/* Sets *out where a body has a cloud of its own: by a number of the scene, or by its file. */
+/* Sets *out if a body specifies a cloud, by a number in the scene or in its file. */
 static abut_status states_cloud(const scene_def *s, const scene_body *b, scene_place place,
                                 bool *out)
 {
@@ -113,8 +113,8 @@ static abut_status states_cloud(const scene_def *s, const scene_body *b, scene_p
   return ABUT_SUCCESS;
 }
 
-/* A scene is of clouds as a whole: where it says so, else where any of its bodies states a cloud or
- * a pair has reactions that are of clouds alone. */
+/* A scene uses clouds for all pairs or for none: as it states, otherwise if any of its bodies
+ * specifies a cloud or a pair has reactions that only clouds support. */
 abut_status spring_choose(const scene_def *s, const contact_law **out)
 {
   bool clouds = s->clouds == 1;
@@ -134,7 +134,7 @@ abut_status spring_choose(const scene_def *s, const contact_law **out)
 
 /* ---- a scene ---- */
 
-/* A body file may only name a mesh and say how that becomes a cloud. It then has no field of its
+/* A body file may only name a mesh and how to turn it into a cloud. It then has no field of its
  * own, and the body is loaded from the mesh. */
 abut_status spring_load_body(abut_context c, const char *path, const abut_field_options *options,
                              abut_body *out)
@@ -149,8 +149,7 @@ abut_status spring_load_body(abut_context c, const char *path, const abut_field_
   return status;
 }
 
-/* Makes and packs the clouds. Groups have room for no contacts, since springs keep no list of
- * them. */
+/* Makes and packs the clouds. Groups have no contact slots, since springs do not list contacts. */
 static abut_status make_springs(loaded_scene *s)
 {
   TRY(scene_clouds_load(&s->def, &s->clouds));
@@ -209,8 +208,8 @@ static double least(const double *x, size_t count)
   return out;
 }
 
-/* Finds the box of a cloud's points, and the body's thickness: of a shape by its lengths, of a file
- * the shortest side of the box, although the body may be thinner than that. */
+/* Finds the box of a cloud's points and the body's thickness: from the lengths of a shape; for a
+ * file the shortest side of the box, although the body may be thinner. */
 static extent extent_of_cloud(const scene_body *b, const abut_cloud *c)
 {
   extent e = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, 0.0};
@@ -242,8 +241,8 @@ void spring_inform(const loaded_scene *s, abut_scene_info *info)
 
 /* ---- tables ---- */
 
-/* Euler's step alone takes dampers in by itself. An implicit one has them in its Jacobian, and
- * RK4's are explicit. */
+/* Only Euler's step handles damping implicitly by itself. An implicit step has it in its Jacobian;
+ * in RK4 it is explicit. */
 void spring_sizes(const scene_def *s, size_t slots, world_sizes *out)
 {
   (void)slots;
@@ -252,8 +251,8 @@ void spring_sizes(const scene_def *s, size_t slots, world_sizes *out)
   out->damped = s->integrator == INTEGRATOR_EULER && tables_is_damped(s);
 }
 
-/* Puts the numbers of pairs, and those of joints' limits, which are springs as well. Limits are
- * smooth where all pairs are. */
+/* Writes the numbers of pairs, and those of joint limits, which are springs, too. Limits are smooth
+ * if all pairs are. */
 void spring_put(const scene_def *s, const scene_constants *c, const contact_group *groups,
                 scene_tables *m)
 {
