@@ -8,17 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lengths in penetrations: how far from a seam its zone is whole beyond what fields round, over
- * which length it fades, and how far the bridge goes on behind that; and in the smoothing's
- * `plane`, within which planes are mixed. */
+/* Lengths in units of penetration: the distance from a seam within which its zone is 1 despite
+ * rounding of fields, the length over which the zone fades, and how far the bridge extends beyond.
+ * Also the length in units of the smoothing's `plane` within which planes are mixed. */
 #define WHOLE_STEPS 8.0
 #define FADE_STEPS 4.0
 #define REST_STEPS 8.0
 #define PLANE_STEPS 8.0
-#define BRIDGE_MORE 1.1   /* since a bridge has round edges, too */
-#define BRIDGE_MOST 100.0 /* A bridge goes on for so many times its reach where both bodies do. */
-#define LEAST_FADES 2.0   /* A zone that is narrower than so many of its fades is none. */
-/* ---- what bodies have ---- */
+#define BRIDGE_MORE 1.1 /* because the edges of a bridge are rounded, too */
+#define BRIDGE_MOST \
+  100.0 /* If both bodies continue, a bridge is at most this many times its reach. */
+#define LEAST_FADES 2.0 /* A zone narrower than this many fade lengths is not used. */
+/* ---- bodies ---- */
 
 bool seam_counts(const pair *p)
 {
@@ -128,7 +129,7 @@ static abut_status fill_body(const loaded_scene *s, size_t number, flush_body *b
 
 /* ---- seams ---- */
 
-/* A rectangle of a face in the axes u and v of another one, from whose centre it is seen. */
+/* A face's rectangle in the axes u and v of another face, relative to its centre. */
 typedef struct rectangle {
   double low[2], high[2];
   bool square[FACE_SIDES];
@@ -141,7 +142,7 @@ static rectangle own_rectangle(const seam_face *f)
   return r;
 }
 
-/* Sees b in the frame of a. Returns false where it is turned against a, or does not face a
+/* Transforms b into the frame of a. Returns false if it is rotated against a, or does not face a
  * closely. */
 static bool seen_from(const seam_face *a, const seam_face *b, double near, rectangle *out)
 {
@@ -158,7 +159,7 @@ static bool seen_from(const seam_face *a, const seam_face *b, double near, recta
   }
   const bool swapped = fabs(dot(a->axes[1], b->axes[1])) < fabs(dot(a->axes[1], b->axes[2]));
   for (int i = 0; i < 2; ++i) {
-    const int of = swapped ? 1 - i : i; /* which axis of b lies along u or v of a */
+    const int of = swapped ? 1 - i : i; /* the axis of b along u or v of a */
     const double along = dot(a->axes[1 + i], b->axes[1 + of]), at = dot(a->axes[1 + i], apart);
     if (fabs(dot(a->axes[1 + i], b->axes[2 - of])) * size > near) {
       return false;
@@ -171,9 +172,9 @@ static bool seen_from(const seam_face *a, const seam_face *b, double near, recta
   return true;
 }
 
-/* Makes the seam of two faces. At its flush sides both bodies go on with one face, at a right angle
- * to the seam's plane: there the zone has no end. Returns false where there is no such side, or too
- * little room. */
+/* Makes the seam of two faces. At a flush side both bodies continue with a common face
+ * perpendicular to the seam's plane, where the zone has no end. Returns false if there is no flush
+ * side, or too little room. */
 static bool seam_of(const seam_face *a, const seam_face *b, const seam_sizes *z, scene_seam *out,
                     bool flush[FACE_SIDES])
 {
@@ -251,7 +252,7 @@ static abut_status find_all(finding *f)
 
 /* ---- ends that other seams cover ---- */
 
-/* Whether a point lies in the rectangle of a seam, whose plane is across `direction`. */
+/* Whether a point is in the rectangle of a seam whose plane is perpendicular to `direction`. */
 static bool lies_in(const found_seam *f, const double direction[3], const double x[3])
 {
   double from[3];
@@ -275,8 +276,8 @@ static bool is_flush_along(const found_seam *f, const double direction[3])
   return flush;
 }
 
-/* Whether another seam is flush along all directions along which this one is, but for those of
- * `axis`: then the bodies behind go on with the same flat faces. */
+/* Whether another seam is flush along all flush directions of this seam other than those of `axis`.
+ * The bodies behind then continue the same flat faces. */
 static bool goes_on_flush(const found_seam *from, const found_seam *other, int axis)
 {
   bool flush = true;

@@ -8,17 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* zones are kept to 1/GRAIN m, so that those that are equal in truth are equal */
+/* zones are rounded to 1/GRAIN m, so equal zones compare equal */
 #define GRAIN 1073741824.0
 
 /* ---- bridges ---- */
 
-/* Turns the frame of a seam, whose axes are right-handed, into a place. */
+/* Returns the frame of a seam, whose axes are right-handed, as a pose. */
 static rigid place_of_seam(const scene_seam *m)
 {
   const double(*a)[3] = m->axes;
   rigid r = {{m->centre[0], m->centre[1], m->centre[2]}, {0.0}};
-  /* Of four ways to read a quaternion off a matrix that of the largest number is exact. */
+  /* Of the four formulas for the quaternion of a matrix, the one with the largest component is
+   * accurate. */
   const double squares[4] = {1.0 + a[0][0] + a[1][1] + a[2][2], 1.0 + a[0][0] - a[1][1] - a[2][2],
                              1.0 - a[0][0] + a[1][1] - a[2][2], 1.0 - a[0][0] - a[1][1] + a[2][2]};
   const double turns[3] = {a[1][2] - a[2][1], a[2][0] - a[0][2], a[0][1] - a[1][0]};
@@ -55,8 +56,7 @@ static abut_status make_bridge(loaded_scene *s, abut_context c, size_t number)
     }
   }
   abut_status status = body_shape_make(SHAPE_BOX, m->half, 0.0, &memory, &def);
-  if (status == ABUT_SUCCESS) { /* All that touches a flat face is found by the other body's
-                                   features. */
+  if (status == ABUT_SUCCESS) { /* The other body's features find all contacts with a flat face. */
     def.feature_vertex_count = def.vertex_cone_count = def.feature_edge_count =
       def.edge_cone_count = 0;
     status = abut_create_body(c, &def, &m->bridge);
@@ -99,13 +99,13 @@ static abut_status keep_seams(loaded_scene *s, abut_context c, const finding *f)
 
 /* ---- zones ---- */
 
-/* A list of zones in the making. */
+/* A list of zones under construction. */
 typedef struct zone_list {
   double (*of)[ZONE_REALS];
   size_t count, room;
 } zone_list;
 
-/* Adds the zone of a seam as it is seen from a frame: its axes are the rows of `to`, its origin is
+/* Adds the zone of a seam relative to a frame with axes in the rows of `to` and its origin at
  * `origin`. */
 static abut_status add_zone(zone_list *l, const scene_seam *m, const double to[3][3],
                             const double origin[3], bool outside)
@@ -138,7 +138,7 @@ static int compare_zones(const void *a_, const void *b_)
   return (a[i] > b[i]) - (a[i] < b[i]);
 }
 
-/* Equal bodies whose neighbours lie alike shall have equal lists. */
+/* Equal bodies with equal neighbourhoods must have equal lists. */
 static void sort_zones(zone_list *l)
 {
   if (l->count) {
@@ -155,7 +155,7 @@ static bool has_tile(const scene_seam *m, size_t number)
   return k < m->tile_count;
 }
 
-/* Whether the bridges of two seams may overlap, with what their zones reach beyond. */
+/* Whether the bridges of two seams may overlap, extended by their zones. */
 static bool may_overlap(const scene_seam *a, const scene_seam *b)
 {
   double apart[3];
@@ -171,13 +171,13 @@ typedef struct giving {
   loaded_scene *s;
   abut_context context;
   const flush_body *bodies;
-  unsigned char *usable; /* (seams, bodies): how many of a seam's tiles the body may touch, at
-                            most all */
+  unsigned char
+    *usable; /* (seams, bodies): how many of a seam's tiles the body may touch, at most all */
   zone_list zones[2], bridge;
   size_t group_room;
 } giving;
 
-/* A seam matters to bodies that may touch all of its tiles. */
+/* A seam applies to bodies that may touch all of its tiles. */
 static bool is_usable(const giving *g, size_t seam, size_t number)
 {
   return g->usable[seam * g->s->body_count + number] == g->s->seams->all[seam].tile_count;
@@ -215,8 +215,8 @@ static abut_status list_zones(giving *g, size_t number, size_t other, zone_list 
   return ABUT_SUCCESS;
 }
 
-/* Lists the zones of a bridge: its own, and what zones of bridges before it leave. So all shares
- * add up to 1. */
+/* Lists the zones of a bridge: its own, and the remainders of the zones of earlier bridges. All
+ * shares then sum to 1. */
 static abut_status list_bridge(giving *g, size_t number, size_t other)
 {
   const scene_seam *m = &g->s->seams->all[number];
@@ -366,7 +366,7 @@ done:
   return status;
 }
 
-/* ---- destroyed ---- */
+/* ---- destruction ---- */
 
 void seams_destroy(loaded_scene *s)
 {
@@ -379,7 +379,7 @@ void seams_destroy(loaded_scene *s)
   for (size_t i = 0; s->seams && i < s->seams->count; ++i) {
     const abut_body own = s->seams->all[i].bridge;
     body *b = own.generation ? body_get(own) : NULL;
-    for (size_t k = i; k < s->seams->count; ++k) { /* Others share it. */
+    for (size_t k = i; k < s->seams->count; ++k) { /* Other seams share it. */
       if (same_body(s->seams->all[k].bridge, own)) {
         s->seams->all[k].bridge = (abut_body){0, 0};
       }

@@ -1,5 +1,5 @@
-/* Self-tests of worlds: one step of two worlds that are repeated so often that they fill whole
- * blocks of lanes and begin another, and a step of a large one. */
+/* Self-tests of worlds: one step of two worlds, repeated until they fill more than whole blocks of
+ * lanes, and one step of a large world. */
 #include "engine/self_test/runner.h"
 #include "engine/self_test/self_test.h"
 #include "world/loaded.h"
@@ -25,8 +25,8 @@ static abut_status compare(const self_test *t, const answer *a, const void *got)
   return self_test_compare(t, a, got, WORLDS, KNOWN);
 }
 
-/* Makes the arrays that both self-tests of one step share. The caller's struct holds the
- * contacts. */
+/* Makes the arrays that both self-tests of one step share. The contacts are in the caller's struct.
+ */
 static abut_worlds known_worlds(self_test *t, abut_given_contacts *contacts)
 {
   static const int32_t owner[] = {0, 2, 0}, opposing[] = {-1, -1, 2}, pair[] = {0, 0, 0};
@@ -84,11 +84,11 @@ static abut_status step_adjoint(self_test *t, abut_scene scene)
 
 /* ---- long loops ---- */
 
-/* A scene of many slides on a link that falls along x, on which they begin to fall along z against
- * friction. The link makes a tree of them, so that the solver's matrix is full: the loops of its
- * work-item take some 1.4e5 rounds. Mesa's llvmpipe (22.3) allows all loops of a kernel together
- * 65535 rounds. From then on it leaves each loop after one round, and what follows may never run.
- * With contacts, scenes of a dozen degrees of freedom come to that. */
+/* A scene of many slides on a link that falls along x; the slides start to fall along z against
+ * friction. The link connects them to a tree, so the solver's matrix is full, and the loops of its
+ * work-item take about 1.4e5 rounds. Mesa's llvmpipe (22.3) limits all loops of a kernel together
+ * to 65535 rounds; it then leaves each loop after one round, and later code may never run. Scenes
+ * with contacts reach that limit with a dozen degrees of freedom. */
 #define SLIDES 64
 #define SLIDE_TEXT                                                                           \
   "{\"parent\": 0, \"mass\": 1, \"inertia\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"joint\": " \
@@ -106,8 +106,8 @@ static void write_slides(char *to, size_t bytes)
   snprintf(to + at, bytes - at, "]}");
 }
 
-/* A friction loss of 20 N could hold each slide's 10 N, but with its impedance d(0) = 0.9 it takes
- * only that share of the acceleration: a tenth of gravity is left (docs/dev/cone-formulas.md,
+/* A friction loss of 20 N could hold the 10 N of each slide. With its impedance d(0) = 0.9 it takes
+ * only that share of the acceleration, so a tenth of gravity remains (docs/dev/cone-formulas.md,
  * section 8). */
 static abut_status fall(self_test *t, abut_scene scene)
 {
@@ -153,8 +153,8 @@ static abut_status test_adjoints(context *one)
 /* ---- hard contacts ---- */
 
 /* Two worlds of a mass on two slides that touches the floor. In the first it is 0.5 mm deep and
- * slides, in the second it comes down and sticks. The answers are made by hand: f_n = s - v_z + g
- * h, where the target s is a fifth of the depth over h, and v'_x = v_x - mu f_n, or 0 where it
+ * slides; in the second it comes down and sticks. The expected values are derived by hand: f_n = s
+ * - v_z + g h, with the target s a fifth of the depth over h; v'_x = v_x - mu f_n, or 0 when it
  * sticks (docs/dev/lcp-formulas.md, section 1). */
 #define HARD_TEXT                                                                                \
   "{\"contact_model\": \"lcp\", \"timestep\": 0.01, \"gravity\": [0, 0, -10], \"links\": ["      \
@@ -201,7 +201,7 @@ static abut_status step_hard(self_test *t, abut_scene scene)
   return compare(t, &answers[1], w.v_next);
 }
 
-/* The gradient is that of v'_x + 2 v'_z. */
+/* The gradient of v'_x + 2 v'_z. */
 static abut_status step_hard_adjoint(self_test *t, abut_scene scene)
 {
   static const double bars[] = {0, 0, 1, 2, 0, 0, 1, 2};
@@ -235,8 +235,8 @@ static abut_status test_hard_adjoint(context *one)
 
 /* ---- springs ---- */
 
-/* The answers of a scene on two slides, by the names that tools/make_world_self_test.py gives
- * them. */
+/* The expected values of a scene on two slides, with the names used by
+ * tools/make_world_self_test.py. */
 typedef struct spring_answers {
   const char *text;
   const double *q, *v, *bars, *euler_q, *euler_v, *implicit_q, *implicit_v, *q_gradients,
@@ -331,8 +331,8 @@ static abut_status step_balls_adjoint(self_test *t, abut_scene scene)
   return step_springs_adjoint(t, &of_contacts, scene);
 }
 
-/* Forward kernels are tested by explicit steps, since implicit ones run kernels of derivatives as
- * well. */
+/* Forward kernels are tested with explicit steps, since implicit steps also run kernels of
+ * derivatives. */
 #define EXPLICITLY "{\"integrator\": \"euler\", "
 
 static abut_status test_explicitly(context *one, const spring_answers *a,
@@ -367,9 +367,9 @@ static abut_status test_balls_adjoint(context *one)
 
 /* ---- impacts within a step ---- */
 
-/* Two boxes alike fly along one line, on slides, and the one behind meets the one ahead within the
- * step. From then on both go as fast as their mean, wherever and whenever that was: the derivatives
- * of both positions and of both speeds are halves. */
+/* Two equal boxes slide along one line, and the rear one hits the front one within the step. Both
+ * then move at their mean speed, wherever and whenever they meet, so the derivatives by both
+ * positions and both speeds are 1/2. */
 #define SLIDING_BOX(x)                                                                    \
   "{\"position\": [" x ", 0, 0], \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}, " \
   "\"density\": 1000, \"bodies\": "                                                       \
@@ -390,8 +390,8 @@ static abut_worlds swept_worlds(self_test *t)
   return w;
 }
 
-/* Tangents and cotangents of q, then of v. A position moves half as far as both do, and half of a
- * step's length times what both speeds change by. */
+/* Tangents and cotangents of q, then of v. A position moves by half the sum of both displacements,
+ * plus half of the time step times the sum of both speed changes. */
 static abut_status step_swept(self_test *t, abut_scene scene)
 {
   static const double q_along[] = {1.0, 2.0, 3.0, -1.0}, v_along[] = {100.0, -300.0, 200.0, 500.0};

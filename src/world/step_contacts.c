@@ -1,5 +1,5 @@
-/* The contacts of worlds on a device. They come from the manifold's lists of active ones, from all
- * of its slots, or from the caller. */
+/* The contacts of worlds on a device. They come from the manifold's lists of active contacts, from
+ * all of its slots, or from the caller. */
 #include "base/error.h"
 #include "engine/batch/batch.h"
 #include "geometry/layout.h"
@@ -9,10 +9,10 @@
 #include <math.h>
 
 #define LEAST_DOUBLE \
-  1e-12 /* activities up to this count as 0: docs/dev/cone-formulas.md, section 7 */
+  1e-12 /* activities up to this are treated as 0: docs/dev/cone-formulas.md, section 7 */
 #define LEAST_FLOAT 1e-9
 
-/* Activities up to this are of no contact. Of given contacts all are taken, also those of activity
+/* Contacts with an activity up to this are dropped. All given contacts are used, even with activity
  * 0, since they have gradients. */
 static double least_activity(const stepping *s)
 {
@@ -33,8 +33,8 @@ static abut_status count_contacts(const stepping *s, const pair_batch *w,
                 ARG_REAL(least_activity(s)), OF(s, OUT_STATUS), ARG_INT(w->rows.count));
 }
 
-/* Gives the contacts of a launch set's world pairs their places in the pool behind those of earlier
- * launch sets. */
+/* Assigns the contacts of a launch set's world pairs their ranges in the pool, after those of
+ * earlier launch sets. */
 static abut_status place_contacts(const stepping *s, size_t set)
 {
   const pair_batch all = launch_set_pairs(s, set), *w = &all;
@@ -59,8 +59,7 @@ static abut_status put_contacts(const stepping *s, const pair_batch *w,
                 OF(s, WORLD_CONTACT_PLACES), ARG_INT(w->rows.count));
 }
 
-/* Writes the slots of the contacts that have just been written, where forces or the law need
- * them. */
+/* Writes the slots of the contacts that have just been written, if forces or the law need them. */
 static abut_status put_slots(const stepping *s, const pair_batch *w, int segment,
                              const contact_source *c)
 {
@@ -79,15 +78,15 @@ static abut_status put_slots(const stepping *s, const pair_batch *w, int segment
 #define DISTANCES(c) \
   ARG_BUFFER((c).d), ARG_BUFFER((c).activity), ARG_BUFFER((c).list), ARG_STRUCT((c).layout)
 
-/* Looks for world pairs of a pair batch whose bodies lie deep in each other. */
+/* Finds world pairs of a pair batch whose bodies overlap deeply. */
 static abut_status find_deep(const stepping *s, const pair_batch *w,
                              const contact_source from[SEGMENTS_MOST])
 {
   const abut_smoothing *own = &w->run.pair->smoothing;
-  /* one by the most that the depth of an edge is multiplied by for the field's slope */
+  /* reciprocal of the largest factor that the field's slope applies to the depth of an edge */
   const double most = own->slope < 0.0 ? 1.0 : sqrt(own->slope / (1.0 + own->slope));
   double shares[2];
-  for (int k = 0; k < 2; ++k) { /* capsules around edges may reach out of the body at their ends */
+  for (int k = 0; k < 2; ++k) { /* the ends of capsules around edges may stick out of the body */
     const body *of = body_get(w->run.pair->bodies[k]);
     shares[k] = of && of->info.feature_radius <= 0.0 ? most : 0.0;
   }
@@ -107,7 +106,7 @@ size_t slots_before(const world_type *k, size_t i)
   return slots;
 }
 
-/* The contacts in `count` slots, from slot `first` on, where the manifold computes all slots. */
+/* The contacts in `count` slots, from slot `first` on, if the manifold computes all slots. */
 static contact_source dense_source(const run *r, size_t first, size_t count)
 {
   const int contacts = (int)r->pair->layout.contacts, slot = (int)first;
@@ -128,7 +127,7 @@ static contact_source dense_source(const run *r, size_t first, size_t count)
                           .slot = first};
 }
 
-/* The contacts of a list of active ones, whose values lie in planes of `plane` numbers from `at`
+/* The contacts of a list of active ones, whose values are in planes of `plane` numbers from `at`
  * on. */
 static contact_source listed_source(buffer *values, int row, int at, int plane, buffer *list,
                                     int list_row)
@@ -150,9 +149,8 @@ static contact_source listed_source(buffer *values, int row, int at, int plane, 
                                      .list_row = list_row}};
 }
 
-/* The segments of a pair whose active contacts are listed: the vertices of either body, then the
- * edge contacts with points on either. A kind of contact that the pair does not have leaves its
- * segment empty. */
+/* The segments of a pair with lists of active contacts: the vertices of each body, then the edge
+ * contacts with points on each body. A segment is empty if the pair has no such contacts. */
 static contact_source listed_segment(const run *r, int segment)
 {
   const int side = segment % 2;
@@ -187,8 +185,8 @@ contact_source segment_source(const run *r, int segment)
                      : dense_source(r, l->edge_offset[segment - 2], l->edge_slots[segment - 2]);
 }
 
-/* The reverse pass of lists reads cotangents where the values were; that of all slots has arrays
- * for them. */
+/* With lists, the reverse pass reads cotangents from the place of the values; with all slots there
+ * are separate arrays. */
 contact_source segment_bars(const run *r, int segment)
 {
   contact_source c = segment_source(r, segment);
@@ -216,7 +214,7 @@ contact_source given_source(const stepping *s, size_t i, int at)
                                      .place_at = at}};
 }
 
-/* Where the contacts of a pair batch's segments lie. */
+/* Where the contacts of a pair batch's segments are. */
 static void find_sources(const stepping *s, const pair_batch *w, contact_source from[SEGMENTS_MOST])
 {
   for (int segment = 0; segment < SEGMENTS_MOST; ++segment) {
@@ -259,7 +257,7 @@ static abut_status launch_set_contacts(const stepping *s, size_t set)
   return each_pair_batch(s, set, pair_batch_contacts, NULL);
 }
 
-/* Tells how many contacts all launch sets have, where the pool may be too short for them. */
+/* Reads the number of contacts of all launch sets, if the pool may be too short for them. */
 static abut_status read_total(const stepping *s, size_t *out)
 {
   int total = 0;
@@ -269,7 +267,7 @@ static abut_status read_total(const stepping *s, size_t *out)
   return ABUT_SUCCESS;
 }
 
-/* Keeps in mind what a world needs, by the mean of the chunk. */
+/* Records the needs of a world, as the mean of the chunk. */
 static void note_load(const stepping *s, size_t contacts)
 {
   scene_load *load = &s->type->scene->loads[s->on->place];
@@ -289,8 +287,8 @@ static abut_status list_active_pairs(const stepping *s)
                 OF(s, OUT_STATUS), ARG_INT(s->count));
 }
 
-/* Runs all launch sets; where the pool was too short for their contacts it is made longer, and they
- * are run again. */
+/* Runs all launch sets. If the pool is too short for their contacts, it grows and they run again.
+ */
 static abut_status fill_pool(const stepping *s)
 {
   const slot_pairs *own = slot_pairs_of(s);

@@ -6,7 +6,7 @@
 #include "world/law/law.h"
 #include "world/sweep.h"
 
-/* launches of a few steps, after which the host waits for those before them */
+/* launches of a few steps, after which the host waits for the earlier ones */
 #define PACE_LAUNCHES 256
 
 stepping stepping_of(batch_on *on, size_t slot, chunk c)
@@ -107,7 +107,7 @@ abut_status forces_of_pairs(const stepping *s, abut_status (*put)(const stepping
   return width ? put(s, width) : ABUT_SUCCESS;
 }
 
-/* Adds up what the contacts of world pairs push with, on links and of pairs. */
+/* Sums the contact forces of world pairs, on links and between the bodies of pairs. */
 static abut_status sum_pushes(const stepping *s)
 {
   const abut_worlds *w = s->call->worlds;
@@ -120,8 +120,8 @@ static abut_status sum_pushes(const stepping *s)
                 ARG_INT(w->pair_normals != NULL), OF(s, OUT_PAIR_NORMALS), ARG_INT(s->count));
 }
 
-/* Writes the outputs that describe the beginning of the last step, while its tree and its answers
- * are there. */
+/* Writes the outputs that describe the start of the last step, while its tree and solution are
+ * available. */
 static abut_status copy_outputs(const stepping *s)
 {
   const abut_worlds *w = s->call->worlds;
@@ -230,8 +230,8 @@ static abut_status euler(const stepping *s, world_buffer acceleration)
 
 abut_status step_stage(const stepping *s, int stage)
 {
-  /* The classical tableau: how far from the step's beginning the next stage lies, as a share of the
-   * step's length (0: the stage is the last), and how much a stage counts, over 6. */
+  /* The classical tableau: the time of the next stage from the start of the step, as a share of the
+   * time step (0: last stage), and the weight of a stage, times 6. */
   static const double ahead[4] = {0.5, 0.5, 1.0, 0.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
   const bool last = stage == 3;
   return LAUNCH(s->device, KERNEL_WORLD_STAGE, world_blocks(s), 1, TABLES(s), REALS(s),
@@ -251,8 +251,8 @@ static abut_status implicit(const stepping *s)
   return euler(s, WORLD_IMPLICIT);
 }
 
-/* Makes the four stages of RK4; one_step has solved the first already. Each later solve starts from
- * the acceleration before it. */
+/* Computes the four stages of RK4; one_step has already solved the first. Each later solve starts
+ * from the previous acceleration. */
 static abut_status rk4(const stepping *s)
 {
   for (int i = 0; i < 4; ++i) {
@@ -280,14 +280,13 @@ abut_status check_step(const stepping *s, size_t step)
   return first && s->call->worlds->contacts ? check_contacts(s) : ABUT_SUCCESS;
 }
 
-/* Adds WORLD_FAST and WORLD_GAINED to statuses. Both are judged by the tree and the constraint
- * force of the step's beginning, which are still there, but not after RK4, which leaves those of
- * its last stage: then gains of energy are not looked for. In a scene that sweeps WORLD_FAST is
- * left to sweep_step. */
+/* Adds WORLD_FAST and WORLD_GAINED to statuses, based on the tree and the constraint force at the
+ * start of the step. RK4 leaves those of its last stage instead, so energy gains are not checked
+ * then. In a scene that sweeps, sweep_step handles WORLD_FAST. */
 static abut_status watch(const stepping *s)
 {
   const bool gains = law_of(s->call)->watches_energy && !is_rk4(s->call);
-  if (!sizes_of(s)->groups) { /* no contacts: a tree alone is neither too fast nor pushed */
+  if (!sizes_of(s)->groups) { /* no contacts: a single tree is neither too fast nor pushed */
     return ABUT_SUCCESS;
   }
   return LAUNCH(s->device, KERNEL_WORLD_WATCH, s->count, 1, TABLES(s), REALS(s), PARAMETERS_OF(s),
@@ -302,21 +301,21 @@ abut_status one_step(const stepping *s, size_t step)
   const abut_worlds *w = s->call->worlds;
   const size_t nv = (size_t)sizes_of(s)->nv;
   const bool last = step + 1 == w->steps;
-  /* What the step is given, and whether it can be made. */
+  /* The inputs of the step, and whether it can be made. */
   TRY(step_controls(s, step));
   TRY(check_step(s, step));
-  /* The tree, contacts and the law's acceleration at the step's beginning, and what the caller
-   * asked to see of them. */
+  /* The tree, the contacts and the law's acceleration at the start of the step, and the outputs
+   * that describe them. */
   TRY(solve_step(s, OUT_Q, OUT_V, OUT_W));
   TRY(last && !s->again ? copy_outputs(s) : ABUT_SUCCESS);
-  /* The integrator makes the state at the step's end. */
+  /* The integrator computes the state at the end of the step. */
   TRY(is_rk4(s->call) ? rk4(s) : is_implicit(s->call) ? implicit(s) : euler(s, WORLD_ACCELERATION));
   const world_buffer found = is_implicit(s->call) ? WORLD_IMPLICIT : WORLD_ACCELERATION;
   if (last && !s->again && w->acceleration) {
     TRY(copy_columns(s, found, nv, 0, OUT_ACCELERATION, nv, 0, nv));
   }
-  /* Statuses, impacts on the way to that end where the scene sweeps, and the new state where the
-   * world may go on. */
+  /* Statuses, impacts before that end if the scene sweeps, and the new state if the world may
+   * continue. */
   TRY(watch(s));
   TRY(s->tables->sweep ? sweep_step(s) : ABUT_SUCCESS);
   return LAUNCH(s->device, KERNEL_WORLD_ACCEPT, s->count, 1, ARG_BUFFER(s->tables->head), REALS(s),
@@ -365,7 +364,7 @@ abut_status steps_start(const stepping *s)
   ((steps_on *)s->on->user)->paced = device_counters(s->device)->launches;
   TRY(pair_batches_start(s));
   note_bytes(s);
-  if (s->call->worlds->counts) { /* zeros of ints are those of reals */
+  if (s->call->worlds->counts) { /* zero ints equal zero reals */
     TRY(clear_rows(s, OUT_COUNTS, WORLD_COUNTS * sizeof(int) / device_real_bytes(s->device)));
   }
   if (s->call->worlds->fast_links) {

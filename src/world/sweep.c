@@ -21,8 +21,7 @@ static void at_least(size_t *size, size_t needed)
   *size = needed > *size ? needed : *size;
 }
 
-/* Brings the meshes of a scene to the device, and widens the room to what its largest pair
- * needs. */
+/* Uploads the meshes of a scene, and enlarges the scratch to the needs of its largest pair. */
 static abut_status place_meshes(const loaded_scene *s, size_t place, ccd_room *room)
 {
   for (size_t i = 0; s->meshes && i < s->def.pair_count; ++i) {
@@ -105,7 +104,7 @@ static ccd_rows rows_of(const stepping *s, size_t i)
 #undef AT
 }
 
-/* The mesh of a side of pair i, the directions out of it, and where those at its edges begin. */
+/* The mesh of a side of pair i, its outward directions, and where those at its edges begin. */
 #define MESH(s, i, rows, side)                                                                  \
   ARG_BUFFER((rows)->mesh[side]->ints_on[(rows)->place]),                                       \
     ARG_BUFFER((rows)->mesh[side]->numbers_on[(rows)->place]),                                  \
@@ -159,7 +158,7 @@ static abut_status keep_impacts(const stepping *s, int event)
                 OF(s, SWEEP_KEPT), OF(s, SWEEP_KEPT_ROWS), ARG_INT(s->count));
 }
 
-/* Has these impacts happen, and the rest of the step begin anew. */
+/* Applies these impacts and restarts the rest of the step. */
 static abut_status make_impacts(const stepping *s, int event)
 {
   TRY(s->keeps_impacts ? keep_impacts(s, event) : ABUT_SUCCESS);
@@ -177,8 +176,8 @@ static abut_status make_impacts(const stepping *s, int event)
                 OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE));
 }
 
-/* Waits for what has been found, so that nothing more is launched where no world has an impact, as
- * in most steps. marks: (count, SWEEP_INTS) room. */
+/* Waits for the impacts that were found, so nothing more is launched if no world has one, as in
+ * most steps. marks: (count, SWEEP_INTS) scratch. */
 static abut_status read_impacts(const stepping *s, int *marks, bool *some)
 {
   *some = false;

@@ -1,5 +1,5 @@
-/* What a scene that sweeps has beside others: meshes of its bodies, which way is out of these, and
- * settings of its pairs. */
+/* Data of a scene that sweeps: meshes of its bodies, their outward directions, and settings of its
+ * pairs. */
 #include "base/error.h"
 #include "world/extent.h"
 #include "world/law/law.h"
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* of the smaller body's radius: `half` of a pair of which it is not known */
+/* share of the smaller body's radius: `half` of a pair if unknown */
 #define UNKNOWN_HALF 0.01
-#define APART 0.01 /* of `half`, or of the smaller body's radius where that is less */
-/* of that: how near to each other bodies count as met, and how exactly that is certified */
+#define APART 0.01 /* share of `half`, or of the smaller body's radius if that is less */
+/* share of that: the distance at which bodies count as touching, and its certified accuracy */
 #define CERTIFIED 0.125
 
 /* ---- meshes ---- */
@@ -22,7 +22,7 @@ static bool is_swept(const scene_pair *p)
   return p->sweep_half > 0.0;
 }
 
-/* Returns the first body that shares a body's handle, which may be itself. */
+/* Returns the first body with the same handle, which may be the body itself. */
 static size_t first_of(const loaded_scene *s, size_t number)
 {
   size_t i = 0;
@@ -64,8 +64,8 @@ void sweep_destroy_meshes(loaded_scene *s)
 
 /* ---- pairs ---- */
 
-/* A plane that is a half space has no other side, so that nothing passes through it. Another plane
- * stops also what is thinner than it is deep: the law would lead that back, but from far below. */
+/* Nothing passes through a half-space, since it has no far side. Another plane also stops bodies
+ * thinner than its depth: the law would push them back, but from far below. */
 static void measure(const scene_def *s, scene_pair *p)
 {
   const bool plane = scene_side(s, p, 0)->shape == SHAPE_PLANE ||
@@ -77,8 +77,8 @@ static void measure(const scene_def *s, scene_pair *p)
   p->apart = APART * fmin(p->sweep_half, smaller);
 }
 
-/* A surface may reach a little farther than the contact mesh that was sampled of it, around which
- * the pair's ball is. */
+/* A surface may extend slightly beyond the contact mesh that samples it; the pair's bounding sphere
+ * was computed from the mesh. */
 static abut_status widen_ball(const loaded_scene *s, scene_pair *p, int side)
 {
   const abut_ccd_mesh_info *m = &sweep_mesh(s, p, side)->info;
@@ -93,7 +93,7 @@ static abut_status widen_ball(const loaded_scene *s, scene_pair *p, int side)
   return ABUT_SUCCESS;
 }
 
-/* Makes the mesh of a body of a pair; an error names that body's place. */
+/* Makes the mesh of a body of a pair; an error names the body's place in the file. */
 static abut_status load_side(loaded_scene *s, const scene_pair *p, int side)
 {
   const bool file = scene_side(&s->def, p, side)->shape == SHAPE_FILE;
@@ -135,7 +135,7 @@ abut_status sweep_load(loaded_scene *s)
 
 /* ---- settings ---- */
 
-/* Finds the place in a body's own frame about which its link turns: its joint's. */
+/* Finds the point in a body's own frame about which its link rotates: its joint. */
 static void find_centre(const scene_def *s, const scene_pair *p, int side, double out[3])
 {
   const scene_body *b = scene_side(s, p, side);
@@ -144,7 +144,7 @@ static void find_centre(const scene_def *s, const scene_pair *p, int side, doubl
   for (int k = 0; k < 3; ++k) {
     from[k] = about[k] - b->position[k];
   }
-  for (int k = 0; k < 3; ++k) { /* turned back */
+  for (int k = 0; k < 3; ++k) { /* inverse rotation */
     const int i = (k + 1) % 3, j = (k + 2) % 3;
     across[k] = -2.0 * (q[1 + i] * from[j] - q[1 + j] * from[i]);
   }
@@ -173,7 +173,8 @@ static int compare_edges(const void *a_, const void *b_)
   return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* Sets the normal of a triangle by its own way round, and adds its part of what is enclosed. */
+/* Sets the normal of a triangle by its orientation, and adds its contribution to the enclosed
+ * volume. */
 static void put_triangle(const ccd_mesh *m, const uint32_t *t, double *normal, double *volume)
 {
   const double *a = m->vertices + 3 * (size_t)t[0], *b = m->vertices + 3 * (size_t)t[1],
@@ -190,8 +191,8 @@ static void put_triangle(const ccd_mesh *m, const uint32_t *t, double *normal, d
   }
 }
 
-/* Adds a triangle's normal to those of its edges. balance counts along each edge how often
- * triangles run one way more than the other. */
+/* Adds a triangle's normal to those of its edges. balance counts for each edge how many more
+ * triangles run in one direction than in the other. */
 static void add_to_edges(const ccd_mesh *m, const uint32_t *t, const double *normal, double *edges,
                          int *balance)
 {
@@ -208,9 +209,8 @@ static void add_to_edges(const ccd_mesh *m, const uint32_t *t, const double *nor
   }
 }
 
-/* Fills directions (triangles + edges, 3): the way out of a closed mesh at each of its triangles,
- * then at each edge the sum over its triangles. They are 0 where the mesh is open, so that nothing
- * is inside. */
+/* Fills directions (triangles + edges, 3): the outward direction of a closed mesh at each triangle,
+ * then at each edge the sum over its triangles. All are 0 for an open mesh, which has no inside. */
 static void find_outward(const ccd_mesh *m, double *out, int *balance)
 {
   const size_t triangles = m->info.triangles;

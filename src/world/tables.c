@@ -7,25 +7,25 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Returns for how many of its contacts a group has room in a world. */
+/* Returns the number of contact slots of a group in a world. */
 static size_t room_for(size_t contacts, size_t capacity)
 {
   return capacity && capacity < contacts ? capacity : contacts;
 }
 
-/* Rounds up to whole lanes. The sum cannot wrap around: callers have bounded count by
+/* Rounds up to whole lanes. The sum cannot overflow: callers have bounded count by
  * TABLES_SLOTS_MOST. */
 static size_t whole_blocks(size_t count, size_t lanes)
 {
   return (count + lanes - 1) / lanes * lanes;
 }
 
-/* ---- which degrees of freedom move two links against each other ---- */
+/* ---- degrees of freedom that move two links against each other ---- */
 
-/* Goes through the links that bear one of a group's two links alone, the last one in the scene
- * first: their joints move the two against each other. at (2) begins at the two. *sign becomes 1
- * where *link bears the first of them, and -1 where it bears the second. Returns false behind the
- * last one, where both have come to what bears them alike. */
+/* Iterates over the links that are ancestors of only one of a group's two links (or equal to it),
+ * the last one in the scene first: their joints move the two against each other. at (2) starts at
+ * the two links. *sign is 1 for an ancestor of the first link, -1 for one of the second. Returns
+ * false after the last one, at the common ancestor. */
 static bool next_between(const scene_def *s, int at[2], int *link, int *sign)
 {
   if (at[0] == at[1]) {
@@ -47,8 +47,7 @@ static int count_movers(const scene_def *s, const contact_group *g)
   return count;
 }
 
-/* Puts a group's movers, in the order of their degrees of freedom, before the place `end` of the
- * table. */
+/* Writes a group's movers, ordered by degree of freedom, before the place `end` of the table. */
 static void put_movers(const scene_def *s, const scene_constants *c, const contact_group *g,
                        int *end)
 {
@@ -76,8 +75,9 @@ static int count_rows(const scene_def *s)
 
 /* ---- softness ---- */
 
-/* Puts a softness as SOFT_REALS numbers: K and B of the reference acceleration -B J v - K d(r) r,
- * then the five of solimp, which give the impedance d(r) (docs/dev/cone-formulas.md, section 8). */
+/* Writes a softness as SOFT_REALS numbers: K and B of the reference acceleration -B J v - K d(r) r,
+ * then the five numbers of solimp, which define the impedance d(r) (docs/dev/cone-formulas.md,
+ * section 8). */
 static void put_softness(const softness *f, double step, double *out)
 {
   const double d1 = f->solimp[1], t = f->solref[0], z = f->solref[1];
@@ -186,8 +186,8 @@ static bool couples(const equality *e)
   return e->kind == EQUALITY_OF_JOINTS || e->kind == EQUALITY_OF_TENDONS;
 }
 
-/* Counts coordinates, tendons and then each joint that an equality of joints has, and the members
- * of all. */
+/* Counts the coordinates (tendons, then each joint of an equality of joints) and the members of
+ * all. */
 static int count_coordinates(const scene_def *s, size_t *members)
 {
   size_t count = s->tendon_count;
@@ -204,7 +204,7 @@ static int count_coordinates(const scene_def *s, size_t *members)
   return (int)count;
 }
 
-/* Where the next coordinate and its next member go. */
+/* The next free coordinate and its next member. */
 typedef struct coordinate_end {
   int coordinate, member;
 } coordinate_end;
@@ -356,9 +356,9 @@ double tables_weight(const scene_constants *c, const int link[2])
   return sum;
 }
 
-/* Returns the link from whose origin a group's contacts are seen: the first one that moves, as the
- * other may be a floor whose origin is far from them, and squares of such distances leave float32
- * nothing of what turns the link. */
+/* Returns the link whose origin is the reference point of a group's contacts: the first moving
+ * link. The origin of the other link, such as a floor, may be far away; the squares of such
+ * distances would swamp the link's rotation in float32. */
 static int centre_of(const scene_tables *m, const contact_group *g)
 {
   for (int side = 0; side < 2; ++side) {
@@ -370,7 +370,7 @@ static int centre_of(const scene_tables *m, const contact_group *g)
   return g->link[0] >= 0 ? g->link[0] : g->link[1];
 }
 
-/* Sets what holds for all groups: none is fast where the slowest that could be is not
+/* Sets a bound for all groups: if the slowest possible is not fast, none is
  * (cl/kernels/world/watch.cl). */
 static void bound_groups(const world_sizes *n, scene_tables *m)
 {
@@ -403,7 +403,7 @@ static void put_groups(const scene_def *s, const scene_constants *c, const conta
     row[GROUP_WEIGHT] = tables_weight(c, g->link);
     put_softness(&s->pairs[g->pair].soft, s->timestep, row + GROUP_SOFT);
     row[GROUP_MARGIN] = s->pairs[g->pair].margin;
-    row[GROUP_HALF] = g->is_tile ? 0.0 : s->pairs[g->pair].half; /* the pair is looked at once */
+    row[GROUP_HALF] = g->is_tile ? 0.0 : s->pairs[g->pair].half; /* the pair is checked once */
     memcpy(row + GROUP_BALLS, s->pairs[g->pair].ball, sizeof s->pairs[g->pair].ball);
     row[GROUP_SWEEP_HALF] = s->pairs[g->pair].sweep_half;
     row[GROUP_APART] = s->pairs[g->pair].apart;
@@ -464,8 +464,8 @@ static abut_status refuse_count(size_t count, const char *what)
                                  "%zu %s of a world are more than kernels count", count, what);
 }
 
-/* Takes `count` places behind those that are taken and returns the first. Where that is beyond
- * INT_MAX it returns 0, which nobody uses: lay_out refuses such a scene once all is counted. */
+/* Reserves `count` places after those already taken and returns the first. Beyond INT_MAX it
+ * returns 0, which is never used: lay_out refuses such a scene once everything is counted. */
 static int place_behind(size_t *taken, size_t count)
 {
   const size_t at = *taken;
@@ -611,8 +611,7 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
   TRY(refuse_count(group_count, "groups of contacts"));
   const bool few = tables_countable(groups, group_count, s->capacity, lanes, &slots) == group_count;
   if (!few && !tables_bounds_slots(s)) {
-    slots = TABLES_SLOTS_MOST; /* of which no more than a bound of what a world is expected to need
-                                 is made */
+    slots = TABLES_SLOTS_MOST; /* only used to bound the expected needs of a world */
   } else if (!few) {
     return fail(ABUT_ERROR_ARGUMENT,
                 "%zu slots of contacts of a world are more than the %zu that kernels count", slots,
@@ -641,7 +640,7 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
   return ABUT_SUCCESS;
 }
 
-/* Sets the sizes, and tells how long the tables are. */
+/* Sets the sizes and the lengths of the tables. */
 static abut_status lay_out(const scene_def *s, const scene_constants *c,
                            const contact_group *groups, size_t group_count, size_t lanes,
                            scene_tables *out)

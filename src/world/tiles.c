@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUT_PAYS 2.0 /* Tiles must be expected to save one part in so many of the work. */
+#define CUT_PAYS 2.0 /* Tiles must reduce the expected work by at least this factor. */
 
-/* ---- what is cut ---- */
+/* ---- choice of bodies ---- */
 
-/* Whether it pays to cut a body: a type of pairs has launches of its own. As work counts how many
- * vertices are looked at; tiles lie side by side on a surface, so that a body meets one and those
- * that it reaches beyond it, in two directions. */
+/* Whether cutting a body pays off: each pair type has its own launches. The work is measured in
+ * vertices. Tiles are adjacent on a surface, so a body meets one tile plus those within its reach
+ * in two directions. */
 static bool pays(const body *large, const body *small)
 {
   const double tiles = (double)body_tile_count(large), all = (double)large->info.vertices;
@@ -23,10 +23,10 @@ static bool pays(const body *large, const body *small)
          all + (double)small->info.vertices;
 }
 
-/* Finds the body of a pair that is cut, the one of more vertices: its side, or -1 where none is. A
- * pair without bounds is left whole, since all its tiles would be looked at in each step. So is one
- * with contacts of edges: of pairs of edges the nearest one of a tile would count however far it
- * is. */
+/* Finds the side of the body of a pair that is cut, the one with more vertices; -1 if none is. An
+ * unbounded pair stays whole, since all its tiles would be computed in each step. So does a pair
+ * with contacts of edges: among pairs of edges, the nearest edge of a tile would count at any
+ * distance. */
 static abut_status side_that_is_cut(const loaded_scene *s, const pair *p, int *side)
 {
   const body *of[2] = {body_get(p->bodies[0]), body_get(p->bodies[1])};
@@ -47,7 +47,7 @@ static abut_status side_that_is_cut(const loaded_scene *s, const pair *p, int *s
 
 /* ---- parts of bodies ---- */
 
-/* Returns the place of a body among those that are cut, behind all of them where it is none. */
+/* Returns the index of a body among the cut bodies; their number if it is not among them. */
 static size_t place_of_cut(const loaded_scene *s, abut_body whole)
 {
   size_t i = 0;
@@ -57,8 +57,7 @@ static size_t place_of_cut(const loaded_scene *s, abut_body whole)
   return i;
 }
 
-/* Returns the active pair of a body among those that are cut, where it is put if it is not there
- * yet. */
+/* Returns the entry of a body among the cut bodies; adds it if it is missing. */
 static body_cut *find_body_cut(loaded_scene *s, abut_body whole)
 {
   const size_t i = place_of_cut(s, whole);
@@ -108,7 +107,7 @@ static abut_status pair_parts(int side, abut_body large, abut_body small,
                                 false, out);
 }
 
-/* Names the slots of the parts: vertices as in the whole pair. */
+/* Assigns the slots of the parts: vertices as in the whole pair. */
 static abut_status name_slots(const pair_cut *c)
 {
   const pair *whole = pair_get(c->whole);
@@ -132,8 +131,7 @@ static abut_status make_parts(const body_cut *large, const body_cut *small,
   return name_slots(c);
 }
 
-/* Sets *out to the place of a pair among those that are cut; a pair like it may be there
- * already. */
+/* Sets *out to the index of a pair among the cut pairs; an equal pair may already be there. */
 static abut_status find_pair_cut(loaded_scene *s, abut_pair whole, int side, size_t *out)
 {
   const pair *p = pair_get(whole);
@@ -164,7 +162,7 @@ static abut_status put_group(loaded_scene *s, size_t i, const pair_cut *c, int t
   return ABUT_SUCCESS;
 }
 
-/* Adds the groups of the tiles of pair i behind all others. */
+/* Appends the groups of the tiles of pair i. */
 static abut_status add_tiles(loaded_scene *s, size_t i, const pair_cut *c)
 {
   TRY(put_group(s, i, c, PART_FIELD));
@@ -177,7 +175,7 @@ static abut_status add_tiles(loaded_scene *s, size_t i, const pair_cut *c)
   return ABUT_SUCCESS;
 }
 
-/* Makes room for more groups than pairs. */
+/* Allocates more groups than pairs. */
 static abut_status make_groups(loaded_scene *s, size_t count)
 {
   void *memory = NULL;
@@ -214,7 +212,7 @@ abut_status tiles_number_slots(loaded_scene *s)
   return ABUT_SUCCESS;
 }
 
-/* Fills cuts (pairs) with the place of each pair among those that are cut, plus 1, or 0, and counts
+/* Fills cuts (pairs) with the index of each pair among the cut pairs plus 1, or 0, and counts
  * groups. */
 static abut_status cut_pairs(loaded_scene *s, size_t *cuts, size_t *count)
 {
@@ -263,7 +261,7 @@ size_t tiles_of(const loaded_scene *s, size_t number)
   return i < s->body_cut_count ? s->body_cuts[i].tile_count : 0;
 }
 
-/* ---- destroyed ---- */
+/* ---- destruction ---- */
 
 static void destroy_pair(abut_pair handle_)
 {
