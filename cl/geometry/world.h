@@ -420,7 +420,7 @@ typedef struct world_sizes {
 #define TYPE_RUN 0
 #define TYPE_RUNS 1
 #define TYPE_INTS 2
-#define COUNT_BLOCK 256 // so many worlds or world pairs are counted together
+#define COUNT_BLOCK 256 // worlds or world pairs that are counted together
 
 // How the contacts of a segment, or their cotangents, lie in the arrays p, d, n and activity and in
 // a list of their places. Kernels take it by value. All members are ints, so that host and device
