@@ -325,7 +325,7 @@ static void run_crowd(abut_scene scene, abut_precision precision, crowd *c, size
 }
 
 /* Contacts of a batch for which the pool is too short at first are those of worlds one by one, for
- * which it is not; once it is long enough no wave runs twice. */
+ * which it is not; once it is long enough no pair batch runs twice. */
 static void test_pool(abut_precision precision, int most)
 {
   const size_t size = real_size(precision);

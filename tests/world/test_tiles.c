@@ -489,7 +489,8 @@ static void test_derivatives(abut_context context)
 
 /* ---- memory, and what stays whole ---- */
 
-/* Device bytes that a call of one world of many boxes has taken, where all items fit one wave. */
+/* Device bytes that a call of one world of many boxes has taken, if all world pairs fit into one
+ * pair batch. */
 static uint64_t bytes_of(const char *settings)
 {
   load loads[BODIES_MOST];
