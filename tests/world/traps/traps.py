@@ -4,8 +4,8 @@
   traps.py ABUT [--only NAMES] [--full] [--device NAME] [--precision f32|f64] [--films FOLDER] [--keep FOLDER]
 
 Each is written with its meshes, run by `abut simulate` and looked at; docs/traps.md shows them. --full: all the starts and
-times that there are; without it the long ones are shorter. --films draws each run that it makes, as FOLDER/trap-NAME.png.
-Meshes of others lie in the folder of ABUT_SHARED; traps that need them are left out without it. Ends with 77 where
+times that there are; without it the long ones are shorter. --films draws each run that it makes, as FOLDER/trap-NAME.png,
+and makes a missing FOLDER. Meshes of others lie in the folder of ABUT_SHARED; traps that need them are left out without it. Ends with 77 where
 nothing was run. Needs Python's standard library alone; figures of MuJoCo are in mujoco.json, by mujoco_reference.py.
 """
 import argparse
@@ -220,6 +220,8 @@ def main():
     if not set(names) <= set(JUDGES):
         parser.error(f"--only takes any of {','.join(JUDGES)}")
     reference = json.loads((HERE / "mujoco.json").read_text())
+    if options.films:
+        options.films.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="abut-traps-") as temporary:
         folder = (options.keep or pathlib.Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
