@@ -1,15 +1,35 @@
 """Conversion of the caller's arrays to arrays that the library can read, and back."""
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from abut._native import ffi
 
 Shape = tuple[int, ...]
+Called = TypeVar("Called", bound=Callable[..., Any])
+
+
+def by_position(function: Called) -> Called:
+    """Makes a function refuse more positional arguments than it has by a TypeError that names the right call."""
+    made, _, method = function.__qualname__.partition(".")
+    names = function.__code__.co_varnames[bool(method):function.__code__.co_argcount]
+    most = len(names) + bool(method)
+    others = ", others by name" if function.__code__.co_kwonlyargcount else ""
+    bodies = "; abut.Pair(a, b) makes a pair of two bodies" if names[0] == "pair" else ""
+
+    @functools.wraps(function)
+    def wrapped(*given: Any, **named: Any) -> Any:
+        if len(given) > most:
+            raise TypeError(f"{made} takes at most {len(names)} positional arguments, not {len(given) - bool(method)}: "
+                            f"{made}({', '.join(names)}){others}{bodies}")
+        return function(*given, **named)
+
+    return wrapped  # type: ignore[return-value]
 
 
 def name_of(dtype: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from abut import _forms
-from abut._arrays import Rows, check_names, copied, pointer, real_array
+from abut._arrays import Rows, by_position, check_names, copied, pointer, real_array
 from abut._body import Body
 from abut._ccd_mesh import CcdMesh
 from abut._context import Context, warn_of_failures
@@ -201,6 +201,9 @@ def poses_of(pose1: Any, pose2: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray[A
 
 def all_poses_of(poses: Sequence[Any], names: Sequence[str], dtype: np.dtype[Any]) -> list[np.ndarray[Any, Any]]:
     """Converts any number of poses to arrays of one kind. Errors use the given names."""
+    for name, pose in zip(names, poses):
+        if isinstance(pose, (Body, CcdMesh, Pair)):
+            raise TypeError(f"{name} is a {type(pose).__name__}, not a pose: abut.Pair(a, b) makes a pair of two bodies, and poses follow it")
     arrays = [None if pose is None else real_array(pose, dtype, name) for name, pose in zip(names, poses)]
     for name, array in zip(names, arrays):
         if array is not None and _forms.is_matrix(array):
@@ -302,6 +305,7 @@ def _refuse_shared(out: Mapping[str, Any]) -> None:
                 raise ValueError(f"out[{name!r}] and out[{other!r}] share memory")
 
 
+@by_position
 def contacts(pair: Pairs, pose1: Array | None = None, pose2: Array | None = None, *, want: Sequence[str] = OUTPUTS,
              out: Mapping[str, Any] | None = None, index: Array | None = None) -> Contacts:
     """Computes all contacts of every pose.
@@ -360,6 +364,7 @@ def _reduction(kind: str) -> int:
     return REDUCTIONS[kind]
 
 
+@by_position
 def reduce(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, grad: bool = False,
            nearest: bool = False, index: Array | None = None,
            temperature: float | None = None) -> Reduction:
@@ -396,6 +401,7 @@ def reduce(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, grad: bool = F
     return Reduction(value, g1, g2, least, status)
 
 
+@by_position
 def vjp(pair: Pairs, pose1: Array, pose2: Array, *, index: Array | None = None,
         **cotangents: Array | None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Computes gradients (..., P) by both poses of the sum of all outputs times their cotangents. The cotangents have the
@@ -408,6 +414,7 @@ def vjp(pair: Pairs, pose1: Array, pose2: Array, *, index: Array | None = None,
     return g1, g2
 
 
+@by_position
 def jvp(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = None,
         tangent2: Array | None = None, want: Sequence[str] = OUTPUTS,
         index: Array | None = None) -> Contacts:
@@ -422,6 +429,7 @@ def jvp(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = Non
     return Contacts(**made, status=status)
 
 
+@by_position
 def vjp_tangent(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | None = None,
                 tangent2: Array | None = None, index: Array | None = None,
                 **cotangents: Array | None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -439,6 +447,7 @@ def vjp_tangent(pair: Pairs, pose1: Array, pose2: Array, *, tangent1: Array | No
     return g1, g2
 
 
+@by_position
 def hvp(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, tangent1: Array | None = None,
         tangent2: Array | None = None, index: Array | None = None,
         temperature: float | None = None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -452,6 +461,7 @@ def hvp(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, tangent1: Array |
     return h1, h2
 
 
+@by_position
 def hessian(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, moving: int | str = "both",
             index: Array | None = None,
             temperature: float | None = None) -> np.ndarray[Any, Any]:
@@ -569,6 +579,7 @@ def _listed(pair: Pairs, pose1: Array, pose2: Array, index: Array | None, thresh
         lib.abut_free_compact(compact)
 
 
+@by_position
 def active(pair: Pairs, pose1: Array, pose2: Array, *, threshold: float = 0.1,
            index: Array | None = None, weights: bool = False) -> ActiveContacts:
     """Lists the contacts whose activity is at least `threshold`, with their own vjp and jvp. The list is as long as needed. With
@@ -578,6 +589,7 @@ def active(pair: Pairs, pose1: Array, pose2: Array, *, threshold: float = 0.1,
                    lambda b: lib.abut_contacts(b.owner, b.batch), False, weights)
 
 
+@by_position
 def jacobian(pair: Pairs, pose1: Array, pose2: Array, *, threshold: float = 0.1,
              index: Array | None = None) -> ActiveContacts:
     """Lists contacts as abut.active does, with the Jacobian block of each entry."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy as np
 
-from abut._arrays import Rows, check_names, pointer, real_array, typed_pointer
+from abut._arrays import Rows, by_position, check_names, pointer, real_array, typed_pointer
 from abut._body import Body
 from abut._calls import all_poses_of
 from abut._ccd_mesh import CcdMesh, whole_numbers
@@ -95,6 +95,8 @@ def meshes_of(pair: Any) -> tuple[CcdMesh, CcdMesh]:
     except (TypeError, ValueError):
         one = two = None
     if not isinstance(one, CcdMesh) or not isinstance(two, CcdMesh):
+        if isinstance(one, Body) or isinstance(two, Body):
+            raise TypeError("pair is two bodies: abut.Pair(a, b) makes a pair of them")
         raise ValueError("pair is an abut.Pair, or two abut.CcdMesh")
     if one.context is not two.context:
         raise ValueError("the meshes are of different contexts")
@@ -186,6 +188,7 @@ def batch_settings(motion: str, center1: Any, center2: Any, separation: float, k
             "keep": keep, "tolerance": tolerance, "iterations_most": _count(iterations, "iterations")}
 
 
+@by_position
 def ccd(pair: Meshes, from1: Array | None = None, to1: Array | None = None, from2: Array | None = None,
         to2: Array | None = None, *,
         motion: str = "linear", center1: Any = (0.0, 0.0, 0.0), center2: Any = (0.0, 0.0, 0.0), separation: float = 0.0,

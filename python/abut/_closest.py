@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Union, overload
 import numpy as np
 
 from abut import pose as pose_numbers
-from abut._arrays import Rows, check_names
+from abut._arrays import Rows, by_position, check_names
 from abut._body import Body, warn_trailing
 from abut._calls import _common, _width, poses_of
 from abut._context import Context, Owner, default_context
@@ -331,6 +331,7 @@ class Closest:
     _query: Query = dataclasses.field(repr=False)
 
 
+@by_position
 def closest(shape1: Shapes, shape2: Shapes, pose1: Array, pose2: Array, warm: Array | None = None, *,
             one: Array | None = None, two: Array | None = None, cutoff: float = math.inf, tolerance: float = 0.0,
             iterations_most: int = 0, corners_most: int = 0) -> Closest:

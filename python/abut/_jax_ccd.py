@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from abut import _ccd, _forms
+from abut._arrays import by_position
 from abut._ccd import Meshes, meshes_of
 from abut._context import Context, default_context
 from abut._native import lib
@@ -91,6 +92,7 @@ def _answers(call: str, subject: Subject, given: Given, names: Sequence[str]) ->
     return {name: made[name] & np.uint8(lib.ABUT_CCD_END) if name == "status" else made[name] for name in names}
 
 
+@by_position
 def ccd(pair: Meshes, from1: Any, to1: Any, from2: Any, to2: Any, *, motion: str = "linear",
         center1: Any = (0.0, 0.0, 0.0), center2: Any = (0.0, 0.0, 0.0), separation: float = 0.0, keep: float = 0.0,
         tolerance: float = 0.0, iterations: int = 0) -> Ccd:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from abut import _forms
+from abut._arrays import by_position
 from abut._closest import ANSWERS, Shapes, check_rows, context_of, subject_of
 from abut._table import closest_settings
 from abut._xla import Given, bind, by_derivatives, check_precision, poses_of
@@ -82,6 +83,7 @@ def _row(row: Any, lead: tuple[int, ...], count: int, shift: int, name: str) -> 
     return jnp.where((which >= 0) & (which < count), which.astype(np.uint32) + shift, np.uint32(0xffffffff))
 
 
+@by_position
 def closest(shape1: Shapes, shape2: Shapes, pose1: Any, pose2: Any, method: str = "gumbel", *, one: Any = None,
             two: Any = None, **options: Any) -> Closest:
     """Computes the signed distance, normal and closest points of two convex shapes at many poses, as abut.closest.

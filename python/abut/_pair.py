@@ -8,9 +8,10 @@ import os
 import types
 import weakref
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from abut import _drivers
+from abut._arrays import by_position
 from abut._body import Body
 from abut._ccd_mesh import CcdMesh
 from abut._context import Owner
@@ -21,6 +22,8 @@ __all__ = ["Layout", "Pair", "anneal", "fit_smoothing", "load_smoothing"]
 _WORDS = {"select": ("softsort", "gate"), "edge_contacts": ("pairs", "field")}
 _SMOOTHING = {"union": "union_"}  # names that differ from the C API's
 _FOLLOWERS = ("neighbour", "inset", "part", "gain", "cone_inset")  # lengths that are fitted by the penetration
+# Functions that are looked for as methods of a Pair.
+_FUNCTIONS = ("active", "ccd", "contacts", "hessian", "hvp", "jacobian", "jvp", "reduce", "vjp")
 _LENGTH_LEAST = 1e-6  # [m] of a smoothing
 _TAKEN_OUT = ("near", "reach", "ends", "agree")
 
@@ -55,6 +58,12 @@ def read_smoothing(s: Any) -> dict[str, Any]:
     return out
 
 
+def _check_smoothing(given: Any) -> None:
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"smoothing is a {type(given).__name__}, not a mapping of coefficients by name: "
+                        "abut.Pair(a, b, abut.load_smoothing(path)) takes those of a file")
+
+
 def _fill_smoothing(s: Any, given: Mapping[str, Any]) -> None:
     known = [{c: python for python, c in _SMOOTHING.items()}.get(n, n) for n in _smoothing_fields()]
     for name, value in given.items():
@@ -76,6 +85,7 @@ def _fill_smoothing(s: Any, given: Mapping[str, Any]) -> None:
 
 
 def fit(a: Body, b: Body, given: Mapping[str, Any] | None = None) -> Any:
+    _check_smoothing(given)
     s = ffi.new("abut_smoothing *")
     given = given or {}
     pairs = given.get("edge_contacts") == "pairs"
@@ -141,6 +151,7 @@ class Pair(Owner):
     _ccd_meshes: tuple[CcdMesh, CcdMesh] | None = None
     _varied: Any = None  # of derivatives by shapes in frameworks
 
+    @by_position
     def __init__(self, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> None:
         for name, body in (("a", a), ("b", b)):
             if not isinstance(body, Body):
@@ -175,6 +186,11 @@ class Pair(Owner):
         assert self._ccd_meshes is not None
         return self._ccd_meshes
 
+    if not TYPE_CHECKING:  # a type checker refuses attributes that are not there
+        def __getattr__(self, name: str) -> Any:
+            why = f": abut.{name} takes a pair as its first argument" if name in _FUNCTIONS else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{why}", name=name, obj=self)
+
     def close(self) -> None:
         super().close()
         self._ccd_meshes = None  # results and programs may still refer to it
@@ -194,6 +210,7 @@ def anneal(a: Body, b: Body, coarse: float, fine: float, stages: int = 5,
                   are stated here: neighbour, inset, part, gain and cone_inset
     Errors: ValueError.
     """
+    _check_smoothing(smoothing)
     given = dict(smoothing or {})
     if "penetration" in given:
         raise ValueError("penetration is what anneal changes: coarse and fine state it")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from abut._arrays import check_names, double_array
+from abut._arrays import by_position, check_names, double_array
 from abut._calls import ALL_OUTPUTS, OUTPUTS, Array, Batch, Contacts, _reduction, contact_shape
 from abut._native import check, ffi, lib
 from abut._pair import Pair
@@ -154,6 +154,7 @@ def _want(each_pose: bool, follow: bool) -> int:
     return (lib.ABUT_SHAPE_EACH_POSE if each_pose else 0) | (lib.ABUT_SHAPE_FOLLOW if follow else 0)
 
 
+@by_position
 def shape_vjp(pair: Pair, pose1: Array, pose2: Array, *, p: Array | None = None, d: Array | None = None,
               n: Array | None = None, activity: Array | None = None,
               each_pose: bool = False, follow: bool = False) -> tuple[ShapeGradients, ShapeGradients]:
@@ -171,6 +172,7 @@ def shape_vjp(pair: Pair, pose1: Array, pose2: Array, *, p: Array | None = None,
     return rooms[0].answer(), rooms[1].answer()
 
 
+@by_position
 def shape_gradient(pair: Pair, pose1: Array, pose2: Array, kind: str, *,
                    each_pose: bool = False, follow: bool = False) -> tuple[ShapeGradients, ShapeGradients]:
     """Computes the gradient of a reduction by shapes, summed over all poses or for each pose: "distance", "mean_distance",
@@ -181,6 +183,7 @@ def shape_gradient(pair: Pair, pose1: Array, pose2: Array, kind: str, *,
     return rooms[0].answer(), rooms[1].answer()
 
 
+@by_position
 def shape_jvp(pair: Pair, pose1: Array, pose2: Array,
               tangents1: ShapeGradients | Mapping[str, Any] | None = None,
               tangents2: ShapeGradients | Mapping[str, Any] | None = None, *,

@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from abut._arrays import check_names
+from abut._arrays import by_position, check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, VALUES, Contacts, Pairs, _list_of
 from abut._jax_ccd import Ccd, CcdQueries, ccd, ccd_queries
 from abut._jax_closest import Closest, closest
@@ -141,6 +141,7 @@ def _index(index: Any, lead: tuple[int, ...], count: int) -> jax.Array:
         raise ValueError(f"index has shape {which.shape}, not {lead}") from None
 
 
+@by_position
 def contacts(pair: Pairs, pose1: Any, pose2: Any, *, want: Sequence[str] = OUTPUTS,
              index: Any = None, shape1: Shapes = None, shape2: Shapes = None, follow: bool = False) -> Contacts:
     """Computes all contacts of every pose, as abut.contacts, with the same arguments and arrays of JAX.
@@ -165,6 +166,7 @@ def contacts(pair: Pairs, pose1: Any, pose2: Any, *, want: Sequence[str] = OUTPU
     return Contacts(**bind("contacts", *_operands(pair, pose1, pose2, index), [*names, "status"]))
 
 
+@by_position
 def reduce(pair: Pairs, pose1: Any, pose2: Any, kind: str, *, nearest: bool = False,
            index: Any = None, shape1: Shapes = None, shape2: Shapes = None, follow: bool = False) -> Any:
     """Reduces the contacts of each pose to one number, (...), as abut.reduce, with first and second derivatives;

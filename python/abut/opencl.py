@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyopencl.array as cla
 
-from abut._arrays import Rows, check_names
+from abut._arrays import Rows, by_position, check_names
 from abut._calls import ALL_OUTPUTS, OUTPUTS, REDUCTIONS, SAME, Contacts, Reduction, contact_shape, named
 from abut._context import Context, warn_of_failures
 from abut._native import check, ffi, lib
@@ -90,6 +90,7 @@ class _Batch:
         warn_of_failures(self.pair.context, self.batch.failures)
 
 
+@by_position
 def contacts(pair: Pair, pose1: Any, pose2: Any, *, want: Sequence[str] | None = None,
              out: Mapping[str, Any] | None = None) -> Contacts:
     """Computes all contacts of every pose, as abut.contacts.
@@ -113,6 +114,7 @@ def contacts(pair: Pair, pose1: Any, pose2: Any, *, want: Sequence[str] | None =
     return Contacts(**made, status=status)
 
 
+@by_position
 def reduce(pair: Pair, pose1: Any, pose2: Any, kind: str) -> Reduction:
     """Computes a reduction with its gradients. The value is a NumPy array; the gradients stay on the device."""
     if kind not in REDUCTIONS:
@@ -125,6 +127,7 @@ def reduce(pair: Pair, pose1: Any, pose2: Any, kind: str) -> Reduction:
     return Reduction(value, g1, g2)
 
 
+@by_position
 def vjp(pair: Pair, pose1: Any, pose2: Any, **cotangents: Any) -> tuple[Any, Any]:
     """Computes gradients (N, P) of the sum of all outputs times their cotangents, as abut.vjp."""
     named(cotangents)
@@ -136,6 +139,7 @@ def vjp(pair: Pair, pose1: Any, pose2: Any, **cotangents: Any) -> tuple[Any, Any
     return g1, g2
 
 
+@by_position
 def jvp(pair: Pair, pose1: Any, pose2: Any, *, tangent1: Any = None, tangent2: Any = None,
         want: Sequence[str] = OUTPUTS) -> Contacts:
     """Computes derivatives of the contacts along tangents (N, P) of the poses."""

@@ -237,7 +237,7 @@ def test_empty(double):
 def test_refusals(context):
     meshes, poses = cubes(context), dict(zip(POSES, moves(context, 3)))
     for wrong in ({"to1": poses["to1"].astype(jnp.float16)}, {"to1": poses["to1"][:, :5]}, {"to2": poses["to2"][:2]},
-                  {"motion": "screw"}, {"pair": meshes[0]}, {"center1": (0, 0)}, dict.fromkeys(POSES), {"separation": "far"},
+                  {"motion": "screw"}, {"pair": meshes[:1]}, {"center1": (0, 0)}, dict.fromkeys(POSES), {"separation": "far"},
                   {"iterations": -1}):
         with pytest.raises(ValueError):
             aj.ccd(**{"pair": meshes, **poses, **wrong})

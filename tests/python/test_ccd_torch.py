@@ -166,7 +166,7 @@ def test_empty(double):
 def test_refusals(context):
     meshes, poses = cubes(context), dict(zip(POSES, moves(context, 3)))
     for wrong in ({"to1": poses["to1"].numpy()}, {"to1": poses["to1"].to(torch.float16)}, {"to1": poses["to1"][:, :5]},
-                  {"to2": poses["to2"][:2]}, {"motion": "screw"}, {"pair": meshes[0]}, {"center1": (0, 0)},
+                  {"to2": poses["to2"][:2]}, {"motion": "screw"}, {"pair": meshes[:1]}, {"center1": (0, 0)},
                   dict.fromkeys(POSES), {"separation": "far"}):
         with pytest.raises(ValueError):
             at.ccd(**{"pair": meshes, **poses, **wrong})

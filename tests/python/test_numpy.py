@@ -529,9 +529,32 @@ def test_calls_that_are_meant_otherwise(context, pair):
 
     for call, text in ((lambda: context.load(Mesh()), r"abut\.body\(mesh\.vertices, mesh\.faces\)"),
                        (lambda: abut.contacts(body, body), r"abut\.Pair\(a, b\)"), (lambda: abut.ccd(mesh, mesh), "two meshes as"),
-                       (lambda: abut.ccd(body, body), "two meshes as")):
+                       (lambda: abut.ccd(body, body), "two meshes as"),
+                       (lambda: abut.Pair(body, body, "file.json"), r"a str, .*abut\.load_smoothing\(path\)"),
+                       (lambda: context.pair(body, body, np.zeros(6)), "a ndarray, not a mapping"),
+                       (lambda: abut.anneal(body, body, 0.1, 0.01, smoothing="file.json"), r"abut\.load_smoothing\(path\)"),
+                       (lambda: abut.Pair(body, body, {}, None), r"^Pair takes at most 3 positional arguments, not 4: Pair\(a, b, smoothing\)"),
+                       (lambda: abut.contacts(pair, body, body), r"^pose1 is a Body, not a pose: abut\.Pair\(a, b\)"),
+                       (lambda: abut.ccd(pair, None, pair), "^to1 is a Pair, not a pose"),
+                       (lambda: abut.ccd((body, body)), r"abut\.Pair\(a, b\)")):
         with pytest.raises(TypeError, match=text):
             call()
+
+
+def test_calls_with_more_arguments_by_position(pair):
+    body, pose, makes = pair.bodies[0], np.zeros(6), r", others by name; abut\.Pair\(a, b\) makes a pair of two bodies$"
+    for call, text in ((lambda: abut.contacts(body, body, pose, pose), r"^contacts takes at most 3 positional arguments, not 4: contacts\(pair, pose1, pose2\)" + makes),
+                       (lambda: abut.contacts(pair, body, body, pose, pose), "^contacts takes .* not 5: "),
+                       (lambda: abut.reduce(body, body, pose, pose, "distance"), r"^reduce takes .* not 5: reduce\(pair, pose1, pose2, kind\)" + makes),
+                       (lambda: abut.jacobian(body, body, pose, pose), "^jacobian takes" + ".*" + makes),
+                       (lambda: abut.ccd(body, body, pose, pose, pose, pose), r"^ccd takes .* not 6: ccd\(pair, from1, to1, from2, to2\)" + makes),
+                       (lambda: abut.closest(None, None, pose, pose, None, 0.1), r"^closest takes .* not 6: closest\(.*\), others by name$")):
+        with pytest.raises(TypeError, match=text):
+            call()
+    with pytest.raises(AttributeError, match=r"no attribute 'contacts': abut\.contacts takes a pair as its first argument"):
+        pair.contacts(body, body, pose, pose)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'$"):
+        pair.nothing
 
 
 def test_rejected_poses_are_warned_about(pair):
