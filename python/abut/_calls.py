@@ -292,9 +292,14 @@ def warn_of_poses(status: np.ndarray[Any, Any]) -> None:
     """Warns in Python if poses are rejected: their rows are NaN."""
     if status.any():
         for bit, text in _REJECTED.items():
-            poses = np.flatnonzero(status & bit)
-            if len(poses):
-                warn(f"{len(poses)} of {status.size} poses {text}, the first has index {poses[0]}: their numbers are NaN")
+            warn_of_rows(status & bit, text, "numbers are NaN")
+
+
+def warn_of_rows(bad: np.ndarray[Any, Any], what: str, effect: str) -> None:
+    """Warns of the poses of rows where `bad` is not 0."""
+    poses = np.flatnonzero(bad)
+    if len(poses):
+        warn(f"{len(poses)} of {bad.size} poses {what}, the first has index {poses[0]}: their {effect}")
 
 
 def _refuse_shared(out: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from abut._arrays import Rows, by_position, check_names, pointer, real_array, typed_pointer
 from abut._body import Body
-from abut._calls import all_poses_of
+from abut._calls import all_poses_of, warn_of_rows
 from abut._ccd_mesh import CcdMesh, whole_numbers
 from abut._closest import _group
 from abut._context import Context, default_context
@@ -211,7 +211,7 @@ def ccd(pair: Meshes, from1: Array | None = None, to1: Array | None = None, from
     tolerance       how far above that a hit may end [m]; 0: 1e-9 in float64, 1e-6 in float32, times both meshes' size
     iterations      largest number for a window's query; 0: 32
     Errors: ValueError for shapes of arrays, dtypes and words; abut.Error for settings out of their range. A pose that is not
-    finite, or whose quaternion is 0, gives toi 0 and its status.
+    finite, or whose quaternion is 0, gives toi 0, its status and a warning.
     Source: Li et al. 2021, Codimensional incremental potential contact, for the additive method; the certificate by separating
     directions is this project's own.
     """
@@ -222,7 +222,10 @@ def ccd(pair: Meshes, from1: Array | None = None, to1: Array | None = None, from
     check_widths(poses)
     width, rows = int(poses[0].shape[-1]), Rows(dtype, common_lead(dict(zip(POSES, poses)), [1] * len(POSES)))
     arrays = {name: rows.own(pose, (width,), name, own) for name, pose, own in zip(POSES, poses, given)}
-    return Ccd(**_answer("ccd", Asked(OfMeshes(meshes, width, move_settings(settings)), rows, arrays)))
+    made = Ccd(**_answer("ccd", Asked(OfMeshes(meshes, width, move_settings(settings)), rows, arrays)))
+    if made.rejected:
+        warn_of_rows(made.status == CcdStatus.BAD_INPUT, "are not finite, or too far out, or have a quaternion of length 0", "times are 0")
+    return made
 
 
 class CcdGradients(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 from abut import pose as pose_numbers
 from abut._arrays import Rows, by_position, check_names
 from abut._body import Body, warn_trailing
-from abut._calls import _common, _width, poses_of
+from abut._calls import _common, _width, poses_of, warn_of_rows
 from abut._context import Context, Owner, default_context
 from abut._drivers import warn
 from abut._native import check, ffi, lib, path_of
@@ -348,7 +348,7 @@ def closest(shape1: Shapes, shape2: Shapes, pose1: Array, pose2: Array, warm: Ar
     iterations_most  largest number for a row with separated shapes; 0: 256
     corners_most     corners of the polytope in overlapping shapes, 8 to 4096; 0: 256
     Errors: ValueError for shapes of arrays, dtypes and rows without a shape; abut.Error. A pose that is not finite, or whose
-    quaternion is 0, gives NaN, and its status.
+    quaternion is 0, gives NaN, its status and a warning.
     """
     settings = {"cutoff": cutoff, "tolerance": tolerance, "iterations_most": iterations_most,
                 "corners_most": corners_most}
@@ -357,6 +357,8 @@ def closest(shape1: Shapes, shape2: Shapes, pose1: Array, pose2: Array, warm: Ar
         **query.given, "begun": np.ascontiguousarray(integers_of(warm, (*query.rows.lead, 4, 2), 2, "warm"), np.int32)}
     made: Any
     made, record = answers(plan_of("closest", query.subject, given, CALLS["closest"].outputs), given)
+    if record.batch.rejected:
+        warn_of_rows(made["status"] == ClosestStatus.BAD_INPUT, "are not finite or have a quaternion of length 0", "numbers are NaN")
     return Closest(**made, unsettled=record.batch.unsettled, rejected=record.batch.rejected, _query=query)
 
 

@@ -466,7 +466,8 @@ def test_poses(context):
 def test_bad_poses(context):
     poses = thrown(6)
     poses[3][1, 0], poses[2][3, 3:], poses[0][4, 5] = np.nan, 0, np.inf
-    r = abut.ccd(cubes(context), *poses, separation=0.01)
+    with pytest.warns(UserWarning, match="^3 of 6 poses are not finite, or .* length 0, the first has index 1: their times are 0$"):
+        r = abut.ccd(cubes(context), *poses, separation=0.01)
     bad = np.isin(np.arange(6), [1, 3, 4])
     assert np.array_equal(r.status == CcdStatus.BAD_INPUT, bad) and r.rejected == 3 and not r.toi[bad].any()
     g = abut.ccd_gradient(r)
