@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/mesh_formats.h"
 #include "format/whole_file.h"
 #include "scene/law.h"
 #include <ctype.h>
@@ -260,6 +261,32 @@ static abut_status keep_text(reader *r)
   return ABUT_SUCCESS;
 }
 
+static bool ends_with_any(const char *name, const char *const *endings, size_t count)
+{
+  const char *ending = strrchr(name, '.');
+  bool found = false;
+  for (size_t i = 0; i < count; ++i) {
+    found = found || (ending && strcasecmp(ending, endings[i]) == 0);
+  }
+  return found;
+}
+
+/* Whether a file is a mesh, by its name's ending. */
+static bool is_mesh(const char *name)
+{
+  static const char *const endings[] = {MESH_FORMATS(FORMAT_DOT, MESH_COMMA, MESH_COMMA),
+                                        ASSIMP_FORMATS(FORMAT_DOT, MESH_COMMA, MESH_COMMA)};
+  return ends_with_any(name, endings, sizeof endings / sizeof *endings);
+}
+
+static abut_status fail_of_mesh(const char *name)
+{
+  return fail_at(ABUT_ERROR_FORMAT, name, 0,
+                 "a mesh is no scene; a scene names it as the \"file\" of a body "
+                 "(docs/scenes.md). Meshes are taken by abut contacts, closest, ccd, view, "
+                 "inspect, decompose and field");
+}
+
 /* Whether a file that is no JSON is a model's, by its first character or its name's ending. */
 static bool is_model(const char *name, const char *bytes, size_t count)
 {
@@ -268,12 +295,8 @@ static bool is_model(const char *name, const char *bytes, size_t count)
   while (first < count && isspace((unsigned char)bytes[first])) {
     ++first;
   }
-  bool found = first < count && bytes[first] == '<';
-  const char *ending = strrchr(name, '.');
-  for (size_t i = 0; i < sizeof endings / sizeof *endings; ++i) {
-    found = found || (ending && strcasecmp(ending, endings[i]) == 0);
-  }
-  return found;
+  return (first < count && bytes[first] == '<') ||
+         ends_with_any(name, endings, sizeof endings / sizeof *endings);
 }
 
 static abut_status fail_of_model(const char *name)
@@ -291,6 +314,9 @@ static abut_status parse(const char *name, const char *bytes, size_t count, cons
   json_file f;
   json_at root;
   memset(out, 0, sizeof *out);
+  if (is_mesh(name)) {
+    return fail_of_mesh(name);
+  }
   abut_status status = json_file_open(&f, name, bytes, count, &root);
   if (status == ABUT_ERROR_FORMAT && !f.root && is_model(name, bytes, count)) {
     status = fail_of_model(name);

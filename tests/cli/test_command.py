@@ -417,6 +417,10 @@ def test_files_of_another_kind():
     pathlib.Path("ball.scene.json").write_text('{"links": []}')
     pathlib.Path("ball.body.json").write_text('{"mesh": "cube.obj"}')
     wrong("ball.body.json:1: a body's file: a scene has \"links\"", f"simulate ball.body.json --steps 1 -o no.npz {ON}")
+    for name, text in (("part.stl", "solid part\nendsolid part\n"), ("part.DAE", "<COLLADA/>"), ("part.gltf", "{}")):
+        put(name, text)
+        wrong(f"{name}: a mesh is no scene; a scene names it as the \"file\" of a body (docs/scenes.md). Meshes are taken by "
+              "abut contacts, closest, ccd, view, inspect, decompose and field", f"simulate {name} --steps 1 -o no.npz {ON}")
     wrong("ball.scene.json:1: a scene's file, where a body's is wanted", f"contacts ball.scene.json cube.body.json --poses poses.csv -o no.npz {ON}")
 
 
