@@ -281,7 +281,7 @@ def test_render():
         f"--elevation 60 --zoom 0.5 --no-contacts --threshold 0.2 --smoothing sharp.json {ON} -q",
         out="", err="")
     different("out.png", "other.png")
-    wrong("poses.csv: there is no pose 3; it holds 3, from 0 on",
+    wrong("poses.csv: pose 3 does not exist (poses 0-2)",
           f"render {POSES} -o no.png --index 3")
     wrong("none.csv: holds no poses",
           "render cube.body.json slab.body.json --poses none.csv -o no.png")

@@ -176,7 +176,7 @@ def test_what_is_wrong():
     usage("compare has no option --contacts", "compare rest.scene.json --steps 3 --contacts")
     usage("simulate has no option --models",
           "simulate rest.scene.json --steps 3 -o no.npz --models cone")
-    wrong("states.npz: there is no world 2; it holds 2, from 0 on",
+    wrong("states.npz: world 2 does not exist (worlds 0-1)",
           f"compare fall.scene.json --steps 3 --states states.npz --world 2 --models cone {ON}")
     run(2, "compare none.scene.json --steps 3 --models cone,lcp -o no.png",
         err=r"^abut: none\.scene\.json: ")

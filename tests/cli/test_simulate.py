@@ -604,7 +604,7 @@ exit 3
           "film fall.scene.json way.npz -o no.png --rate 3")
     usage("--frames is of a sheet; a film has --rate R pictures a second",
           "film fall.scene.json way.npz -o no/ --frames 3")
-    wrong("way.npz: there is no world 2; it holds 2, from 0 on",
+    wrong("way.npz: world 2 does not exist (worlds 0-1)",
           f"film fall.scene.json way.npz -o no.png --world 2 {ON}")
     wrong("way.npz: array 'q': shape (11, 2, 8), not (11, 2, 7): the scene has 7 positions a world",
           f"film rest.scene.json way.npz -o no.png {ON}")

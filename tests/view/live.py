@@ -149,10 +149,10 @@ def check_bad_requests(server, smoothing):
             ({**good, "pose2": [0.0, None, 0, 1, 0, 0, 0]}, "number 1, counted from 0"), ({"pose1": good["pose1"]}, "pose2"), ({}, "pose1"),
             (json.dumps({**good, "pose2": [float("nan")] * 7}).encode(), "line 1"), (json.dumps(good).replace("0.17", "1e999").encode(), "line 1"),
             ({**good, "pose2": [0.0] * 7}, "quaternion has length 0"), ({**good, "threshold": 1.5}, "threshold"), ({**good, "threshold": "0"}, "threshold"),
-            ({"frame": 2}, "no 1 frames from 2 on; there are 2"), ({"frame": -1}, "frame: not 1 whole number"), ({"frame": 0.0}, "frame: not 1"),
-            ({**good, "frame": 0}, "poses, or a frame, or curves"), ({"frame": 0, "curves": [0, 1]}, "not for both"), ({"curves": [1, 2]}, "no 2 frames from 1 on"),
+            ({"frame": 2}, "frame 2 does not exist (frames 0-1)"), ({"frame": -1}, "frame: not 1 whole number"), ({"frame": 0.0}, "frame: not 1"),
+            ({**good, "frame": 0}, "poses, or a frame, or curves"), ({"frame": 0, "curves": [0, 1]}, "not for both"), ({"curves": [1, 2]}, "frames 1-2 do not all exist (frames 0-1)"),
             ({"curves": [0, 0]}, "0 frames are not within 1"), ({"curves": [0, 99999]}, "99999 frames are not"), ({"curves": [0]}, "curves: not 2 whole"),
-            ({"curves": [4294967295, 4096]}, "there are 2"), ({"curves": 3}, "curves: not 2"), ({"frame": 0, "contact": [0, 1]}, "in curves alone"),
+            ({"curves": [4294967295, 4096]}, "frames 4294967295-4294971390 do not all exist (frames 0-1)"), ({"curves": 3}, "curves: not 2"), ({"frame": 0, "contact": [0, 1]}, "in curves alone"),
             ({**good, "reduction": "depth"}, "reduction"), ({**good, "colour": 1}, "`colour`"), ({**good, "smoothing": 3}, "not an object"),
             ({**good, "smoothing": {**smoothing, "penetration": -1.0}}, "-1 is not within"), ({**good, "smoothing": {**smoothing, "select": "best"}}, "softsort"),
             ({**good, "smoothing": {**smoothing, "reach": 1e-3}}, "reach: it was taken out in version 0.3"), ({**good, "smoothing": {}}, "length")):
@@ -293,7 +293,7 @@ def check_world(folder):
     assert all(layout[3] <= 3 and layout[4] <= 3 for layout in (other["kinds"][10 * k + 1:10 * k + 10] for k in range(len(own))))
     for request, text in (({"frame": 0, "smoothing": {"99": own["0"]}}, "`99` is no kind of pairs"), ({"frame": 0, "smoothing": {"": own["0"]}}, "no kind"),
                           ({"frame": 0, "smoothing": {"0": own["0"], "00": own["0"]}}, "kind 0 is named twice"), ({"frame": 0, "smoothing": {"0": 3}}, "is not an object"), ({"frame": 0, "smoothing": {"0": {**own["0"], "penetration": -1}}}, "-1 is not within"),
-                          ({"frame": 4}, "there are 4"), (request_of(POSES[0]), "without poses"), ({"frame": 0, "reduction": "energy"}, "without poses")):
+                          ({"frame": 4}, "frame 4 does not exist (frames 0-3)"), (request_of(POSES[0]), "without poses"), ({"frame": 0, "reduction": "energy"}, "without poses")):
         status, _, told = world.contacts(request)
         assert status == 400 and text in told.decode(), (request, told)
     assert world.contacts({"frame": frame, "threshold": 0.05})[2] == data  # what was refused has left nothing
@@ -453,7 +453,7 @@ def check_open(folder):
 def check_served(folder):
     write_npy(folder / "poses.npy", POSES)
     for words, text in ((("--listen", "nowhere"), "--listen: `nowhere`"), (("--port", "0"), "--port"), (("--port", "70000"), "--port"),
-                        (("--open", "-o", folder / "x.html", "--poses", folder / "poses.npy"), "--open is of a server"), (("--index", "1"), "there is no pose 1")):
+                        (("--open", "-o", folder / "x.html", "--poses", folder / "poses.npy"), "--open is of a server"), (("--index", "1"), "pose 1 does not exist (only pose 0)")):
         assert text in run("view", BOX, BOX, *words, code=2), words
     server = Server(BOX, BOX, "--poses", folder / "poses.npy", "--index", "1", "--port", "18420")
     smoothing = json.loads(page_of(server)["live"]["smoothing"][0])

@@ -365,7 +365,7 @@ def test_a_scene(open_page, files):
     frame = int(np.argmax(counts))
     page.locator("#frame").fill(str(frame))
     page.locator("#frame").press("Enter")
-    assert f"{kept['time'][frame]:.4f} s" in page.locator("#of").text_content()
+    assert page.locator("#of").text_content() == f"of 0\u2013{len(counts) - 1}, t = {kept['time'][frame]:.4f} s"
     shown, rows = state(page, "contacts()"), slice(int(starts[frame]), int(starts[frame + 1]))
     assert len(shown) == counts[frame] > 3
     assert np.allclose([c["p"] for c in shown], kept["contact_p"][rows], atol=1e-7)
@@ -801,11 +801,11 @@ def test_sizes(files):
 @pytest.mark.parametrize("words, error", [
     (("part.body.json", "part.body.json", "-o", "x.html"), "view needs --poses"),
     (("part.body.json", "part.body.json", "--poses", "poses.npz", "-o", "x.png"), "x.png"),
-    (("part.body.json", "part.body.json", "--poses", "poses.npz", "--index", "99", "-o", "x.html"), "there is no pose 99; it holds 24"),
+    (("part.body.json", "part.body.json", "--poses", "poses.npz", "--index", "99", "-o", "x.html"), "pose 99 does not exist (poses 0-23)"),
     (("part.body.json", "part.body.json", "--poses", "poses.npz", "--threshold", "0", "-o", "x.html"), "--threshold"),
     (("drop.scene.json", "drop.npz", "--poses", "poses.npz", "-o", "x.html"), "--poses is of two bodies"),
     (("drop.scene.json", "poses.npz", "-o", "x.html"), "poses.npz: holds no q"),
-    (("drop.scene.json", "drop.npz", "--world", "3", "-o", "x.html"), "drop.npz: there is no world 3; it holds 1"),
+    (("drop.scene.json", "drop.npz", "--world", "3", "-o", "x.html"), "drop.npz: world 3 does not exist (only world 0)"),
 ])
 def test_refusals(files, words, error):
     done = subprocess.run([COMMAND, "view", *words, "--device", "host"] if "-o" in words else [COMMAND, "view", *words],

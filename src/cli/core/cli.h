@@ -281,6 +281,8 @@ __attribute__((format(printf, 2, 3))) exit_code usage_error(const command *c, co
                                                             ...);
 /* "abut: text", by the program's name; returns `code`. */
 __attribute__((format(printf, 2, 3))) exit_code report(exit_code code, const char *format, ...);
+/* Reports that element `index` of `count` elements of a file does not exist. */
+exit_code report_beyond(const char *path, const char *element, size_t index, size_t count);
 /* The same of abut_last_error(), if there is a failure. */
 exit_code report_status(abut_status status);
 exit_code status_exit_code(abut_status status);

@@ -101,6 +101,19 @@ exit_code report(exit_code code, const char *format, ...)
   return code;
 }
 
+exit_code report_beyond(const char *path, const char *element, size_t index, size_t count)
+{
+  if (count == 0) {
+    return report(EXIT_INPUT, "%s: holds no %ss", path, element);
+  }
+  if (count == 1) {
+    return report(EXIT_INPUT, "%s: %s %zu does not exist (only %s 0)", path, element, index,
+                  element);
+  }
+  return report(EXIT_INPUT, "%s: %s %zu does not exist (%ss 0-%zu)", path, element, index, element,
+                count - 1);
+}
+
 exit_code status_exit_code(abut_status status)
 {
   switch (status) {

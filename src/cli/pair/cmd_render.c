@@ -30,9 +30,7 @@ static exit_code check_index(const options *o, const abut_poses *poses, size_t i
   if (index < poses->count) {
     return EXIT_GOOD;
   }
-  return poses->count ? report(EXIT_INPUT, "%s: there is no pose %zu; it holds %zu, from 0 on",
-                               o->value[OPTION_POSES], index, poses->count)
-                      : report(EXIT_INPUT, "%s: holds no poses", o->value[OPTION_POSES]);
+  return report_beyond(o->value[OPTION_POSES], "pose", index, poses->count);
 }
 
 static exit_code draw(const session *s, const options *o, const abut_poses *poses, size_t index,

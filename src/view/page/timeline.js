@@ -6,7 +6,7 @@ function go(f, fast) {
   frame = f;
   if (!live || live.next === null) at('scrub').value = f; // else it is being dragged
   at('frame').value = f;
-  at('of').textContent = `of ${page.frames - 1}` + (data.time ? `, ${data.time[f].toFixed(4)} s` : '');
+  at('of').textContent = `of 0\u2013${page.frames - 1}` + (data.time ? `, t = ${data.time[f].toFixed(4)} s` : '');
   if (live) {
     const before = live.shown;
     live.step = f - live.from;

@@ -224,8 +224,7 @@ static exit_code take_world(comparison *c)
   worlds *w = &c->worlds;
   const size_t nu = w->info.nu;
   if (c->world >= w->count) {
-    return report(EXIT_INPUT, "%s: there is no world %zu; it holds %zu, from 0 on",
-                  w->o->value[OPTION_STATES], c->world, w->count);
+    return report_beyond(w->o->value[OPTION_STATES], "world", c->world, w->count);
   }
   if (w->u && w->each) {
     CLI_TRY(worlds_reals(w, w->steps, nu, 1, &c->row_u));

@@ -142,8 +142,7 @@ static exit_code read_run(film *f, size_t run)
                   file->path);
   }
   if (f->world >= q->shape[1]) {
-    return report(EXIT_INPUT, "%s: there is no world %zu; it holds %zu, from 0 on", file->path,
-                  f->world, q->shape[1]);
+    return report_beyond(file->path, "world", f->world, q->shape[1]);
   }
   if (run && q->shape[0] != f->rows) {
     return report(EXIT_INPUT, "%s: its times are not those of %s", file->path, f->files[0].path);

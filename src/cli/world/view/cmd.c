@@ -80,12 +80,7 @@ static exit_code check_usage(view *v, const options *o)
 
 static exit_code check_index(const view *v, const char *path, const char *what, size_t count)
 {
-  if (!count) {
-    return report(EXIT_INPUT, "%s: holds no %ss", path, what);
-  }
-  return v->index < count ? EXIT_GOOD
-                          : report(EXIT_INPUT, "%s: there is no %s %zu; it holds %zu, from 0 on",
-                                   path, what, v->index, count);
+  return v->index < count ? EXIT_GOOD : report_beyond(path, what, v->index, count);
 }
 
 /* ---- a pair ---- */
@@ -287,8 +282,7 @@ static exit_code read_states(view *v)
   v->rows = q->shape[0];
   CLI_TRY(check_index(v, v->states.path, "state", v->rows));
   if (v->world >= count) {
-    return report(EXIT_INPUT, "%s: there is no world %zu; it holds %zu, from 0 on", v->states.path,
-                  v->world, count);
+    return report_beyond(v->states.path, "world", v->world, count);
   }
   snprintf(what, sizeof what, "the scene has %zu positions a world", v->info.nq);
   CLI_TRY(take_world(v, "q", count, v->info.nq, what, &v->q));

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 float to_float(double x)
@@ -19,13 +20,26 @@ bool answer_error(answer *out, abut_status status)
   return true;
 }
 
+static void answer_beyond(const live *l, const request *r, answer *out)
+{
+  char there[48] = "only frame 0";
+  if (l->rows > 1) {
+    snprintf(there, sizeof there, "frames 0-%zu", l->rows - 1);
+  }
+  if (r->count == 1) {
+    answer_text(out, BAD, "frame %zu does not exist (%s)", r->first, there);
+  } else {
+    answer_text(out, BAD, "frames %zu-%zu do not all exist (%s)", r->first, r->first + r->count - 1,
+                there);
+  }
+}
+
 void live_compute(void *user, const void *request_, answer *out)
 {
   live *l = user;
   const request *r = request_;
   if (r->what != OF_POSES && (r->first >= l->rows || r->count > l->rows - r->first)) {
-    answer_text(out, BAD, "there are no %zu frames from %zu on; there are %zu", r->count, r->first,
-                l->rows);
+    answer_beyond(l, r, out);
   } else if (l->of_world) {
     world_compute(l, r, out);
   } else {
