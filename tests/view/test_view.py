@@ -351,6 +351,27 @@ def test_dark_and_small(open_page):
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
 
 
+CUT = """() => [...document.querySelectorAll('.body span, #list button span, #picked td, #pushedRows td')]
+  .filter(e => e.scrollWidth > e.clientWidth || e.getBoundingClientRect().right > innerWidth).map(e => e.textContent)"""
+
+
+def test_names_are_whole(open_page, files):
+    """Long names of bodies and links are on several lines, and not cut."""
+    names = ["a_table_with_a_long_name", "the_left_finger_of_the_gripper", "Anobjectthatisgraspedandhasnosignsinitsname"]
+    links = [{"name": name, "position": [0.3 * i, 0, 0.149 * (i > 0)], "density": 500, "bodies": [{"box": [1, 1, 0.1] if i == 0 else [0.1] * 3}],
+              **({"joint": {"type": "free"}} if i else {})} for i, name in enumerate(names)]
+    (files / "named.scene.json").write_text(json.dumps({"links": links, "pairs": [{"a": 1, "b": 0}, {"a": 2, "b": 0}]}))
+    abut("simulate", "named.scene.json", "--steps", 20, "--contacts", "--device", "host", "-o", "named.npz", cwd=files)
+    abut("view", "named.scene.json", "named.npz", "--device", "host", "-o", "named.html", cwd=files)
+    for width in (900, 1600):
+        page = open_page("named.html", viewport={"width": width, "height": HEIGHT})
+        page.locator("#list button").last.click()
+        assert page.evaluate(CUT) == [] and page.evaluate("document.documentElement.scrollWidth") <= width
+        row = page.locator("#list button").last
+        assert any(f"{name}\u2013{names[0]} " in row.locator("span").first.text_content() for name in names)
+        assert page.locator("#bodies .body span").all_text_contents() == [name + " (box)" for name in names]
+
+
 def test_without_webgl(open_page):
     page = open_page("pair.html", ready="p.plain", script="HTMLCanvasElement.prototype.getContext = () => null")
     assert "no WebGL 2" in page.locator("p.plain").first.text_content()

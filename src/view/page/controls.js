@@ -25,7 +25,8 @@ function bodyRow(b) {
   check.setAttribute('aria-label', `show ${nameOf(b)}`);
   check.onchange = () => { b.visible = check.checked; redraw(false); };
   swatch.style.background = css(b.floor ? FLOOR : PAINTS[b.paint % PAINTS.length]);
-  name.textContent = name.title = nameOf(b) + (meshes[b.mesh].zero_set ? ' (surface of its field)' : '');
+  name.title = nameOf(b) + (meshes[b.mesh].zero_set ? ' (surface of its field)' : '');
+  putNames(name, name.title);
   Object.assign(alpha, {type: 'range', min: 0.1, max: 1, step: 0.05, value: 1, title: 'opacity'});
   alpha.setAttribute('aria-label', `opacity of ${nameOf(b)}`);
   alpha.oninput = () => { b.alpha = +alpha.value; redraw(true); };

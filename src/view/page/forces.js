@@ -111,7 +111,8 @@ function showForces() {
   at('pushedRows').replaceChildren(...all.slice(0, FORCES_LISTED).map(([m, force]) => {
     const row = document.createElement('tr'), b = bodies.find(x => x.mover === m), size = length(force);
     const along = force.map(x => Math.abs(x) < 1e-4 * size ? 0 : x); // what rounding leaves
-    for (const text of [b ? b.link || b.name : `link ${m}`, `${digits(size, 4)} N`, vector(along, 3)]) row.insertCell().textContent = text;
+    putNames(row.insertCell(), b ? b.link || b.name : `link ${m}`);
+    for (const text of [`${digits(size, 4)} N`, vector(along, 3)]) row.insertCell().textContent = text;
     return row;
   }));
   at('pushedTitle').textContent = all.length > FORCES_LISTED ? `Forces of contacts (the ${FORCES_LISTED} largest of ${all.length})` : 'Forces of contacts';

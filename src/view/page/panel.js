@@ -3,6 +3,12 @@
 const digits = (x, n) => Number.isFinite(x) ? x === 0 ? '0' : String(+x.toPrecision(n)) : '–';
 const vector = (v, n) => v.map(x => digits(x, n)).join(', ');
 
+/* Puts a text with names into an element, where lines may break behind their signs. */
+function putNames(element, text) {
+  element.replaceChildren(...text.split(/(?<=[_\u2013.\-])(?=.)/).flatMap((part, i) => i ? [document.createElement('wbr'), part] : [part]));
+  return element;
+}
+
 function featureWords(contact, side) {
   const b = bodies[page.pairs[contact.pair].bodies[side]], feature = contact.features[side];
   if (feature === null) return '–';
@@ -33,7 +39,8 @@ function showContact() {
   }
   table.replaceChildren(...rows.map(([name, value]) => {
     const row = document.createElement('tr');
-    for (const text of [name, value]) row.insertCell().textContent = text;
+    putNames(row.insertCell(), name);
+    row.insertCell().textContent = value;
     return row;
   }));
   at('copy').disabled = at('center').disabled = i < 0;
@@ -85,8 +92,9 @@ function showList() {
     dotted.style.background = css(ramp(c.activity));
     button.append(dotted);
     const name = more ? page.pairs[c.pair].bodies.map(k => bodies[k].link || bodies[k].name).join('–') + ` ${c.slot}` : `slot ${c.slot}`;
-    for (const text of [name, digits(c.d, 3), c.activity.toFixed(2)]) button.appendChild(document.createElement('span')).textContent = text;
-    button.title = c.words;
+    putNames(button.appendChild(document.createElement('span')), name);
+    for (const text of [digits(c.d, 3), c.activity.toFixed(2)]) button.appendChild(document.createElement('span')).textContent = text;
+    button.title = more ? `${name}: ${c.words}` : c.words;
     button.setAttribute('aria-pressed', i === now);
     button.onclick = () => pick(from(frame) === s ? i : placeIn(from(frame), c)); // the list can be that of the answer before
     return button;
