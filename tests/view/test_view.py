@@ -372,6 +372,17 @@ def test_names_are_whole(open_page, files):
         assert page.locator("#bodies .body span").all_text_contents() == [name + " (box)" for name in names]
 
 
+def test_the_report_of_inspect_fits(browser, open_page, files):
+    """Whatever the name of its devices, which is on one line nowhere."""
+    abut("inspect", "part.body.json", "--device", "host", "-o", "report.html", cwd=files)
+    report, devices = (files / "report.html").read_text(), "pthread-sapphire-rapids-avx512-Intel(R) Xeon(R) Platinum 8480C Processor, f32"
+    assert report.count(" poses on host<") == 1
+    (files / "report.html").write_text(report.replace(" poses on host<", f" poses on {devices}<"))
+    for width in (1100, 380):
+        page = open_page("report.html", ready="table", viewport={"width": width, "height": HEIGHT})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+
+
 def test_without_webgl(open_page):
     page = open_page("pair.html", ready="p.plain", script="HTMLCanvasElement.prototype.getContext = () => null")
     assert "no WebGL 2" in page.locator("p.plain").first.text_content()

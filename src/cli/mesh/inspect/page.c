@@ -17,17 +17,18 @@ static const char head[] =
   "  margin: 2rem auto; max-width: 62rem; padding: 0 1rem; }\n"
   "h1 { font-size: 1.5rem; margin-bottom: 0; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; }\n"
   "p.of { color: var(--grey); margin-top: .2rem; overflow-wrap: anywhere; }\n"
-  ".pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: "
-  "1rem; }\n"
+  ".pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(17rem, 100%), "
+  "1fr));\n  gap: 1rem; }\n"
   "figure { border: 1px solid var(--line); border-radius: 6px; margin: 0; overflow: hidden; }\n"
   "figure img { display: block; width: 100%; height: auto; }\n"
   "figcaption { border-top: 1px solid var(--line); color: var(--grey); font-size: .85rem;\n"
   "  padding: .4rem .7rem; }\n"
-  ".tables { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: 0 "
-  "2rem; }\n"
+  ".tables { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), "
+  "1fr));\n  gap: 0 2rem; }\n"
   "table { border-collapse: collapse; width: 100%; }\n"
   "td { border-bottom: 1px solid var(--line); padding: .25rem 0; }\n"
   "td:last-child { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }\n"
+  "td[colspan] { overflow-wrap: anywhere; text-align: left; white-space: normal; }\n"
   ".scale { background: linear-gradient(to right, #2966db, var(--neutral), #db3329); "
   "border-radius: 3px;\n"
   "  height: .6rem; margin: .3rem 0; }\n"
@@ -131,8 +132,8 @@ static void put_fit(FILE *to, const abut_fit *fit)
   put_row(to, "Depth by the field over that in the mesh, median", "%.3g", fit->depth_ratio_median);
   put_row(to, "95 % of the places have less than", "%.3g", fit->depth_ratio_95);
   put_row(to, "most", "%.3g", fit->depth_ratio_most);
-  put_row(to, "at", "%.4g %.4g %.4g m", fit->depth_ratio_most_at[0], fit->depth_ratio_most_at[1],
-          fit->depth_ratio_most_at[2]);
+  fprintf(to, "<tr><td colspan=\"2\">at %.4g %.4g %.4g m</td></tr>\n", fit->depth_ratio_most_at[0],
+          fit->depth_ratio_most_at[1], fit->depth_ratio_most_at[2]);
   fputs("</table></section>\n", to);
 }
 
