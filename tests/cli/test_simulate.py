@@ -541,6 +541,12 @@ def test_films():
     run(0, "film fall.scene.json way.npz -o follow.png --frames 6 --width 40 --height 30 --follow",
         f"--contacts {ON}")
     different("follow.png", "sheet.png")
+    # Large pictures have their times and gravity, but for --plain; small ones have none.
+    run(0, f"film fall.scene.json way.npz -o small.png --frames 6 --width 40 --height 30 --plain {ON}")
+    same_bytes("small.png", "sheet.png")
+    for name, words in (("marked", ""), ("plain", "--plain")):
+        run(0, f"film fall.scene.json way.npz -o {name}.png --frames 1 --width 100 --height 100 {words} {ON}")
+    different("marked.png", "plain.png")
     # 0.5 s at 10 pictures a second, from 0 on
     run(0, f"film fall.scene.json way.npz -o frames/ --rate 10 --width 24 --height 20 {ON}")
     frames = sorted(os.listdir("frames"))

@@ -1,11 +1,10 @@
+#include "base/glyphs.h"
 #include "view/render/canvas.h"
 
 #include <string.h>
 
 #define LEAST_SIDE 160 /* pixels: smaller pictures have no bar */
 #define INK ((colour){0.05f, 0.05f, 0.06f})
-#define GLYPH_WIDTH 5
-#define GLYPH_HEIGHT 9 /* two of them below the line */
 
 /* Linear light, from pale to dark: lightness falls evenly, so that the eye orders it without a key
  * and high activity stands out on white and on both bodies. */
@@ -22,22 +21,6 @@ colour ramp(double activity)
   return colour_mix(stops[i], stops[i + 1], (float)(x - i));
 }
 
-typedef struct glyph {
-  char letter;
-  const char *rows[GLYPH_HEIGHT];
-} glyph;
-
-static const glyph glyphs[] = {
-  {'0', {" ### ", "#   #", "#   #", "#   #", "#   #", "#   #", " ### ", "     ", "     "}},
-  {'1', {"  #  ", " ##  ", "  #  ", "  #  ", "  #  ", "  #  ", " ### ", "     ", "     "}},
-  {'a', {"     ", "     ", " ### ", "    #", " ####", "#   #", " ####", "     ", "     "}},
-  {'c', {"     ", "     ", " ####", "#    ", "#    ", "#    ", " ####", "     ", "     "}},
-  {'t', {" #   ", " #   ", "#### ", " #   ", " #   ", " #   ", "  ## ", "     ", "     "}},
-  {'i', {"  #  ", "     ", " ##  ", "  #  ", "  #  ", "  #  ", " ### ", "     ", "     "}},
-  {'v', {"     ", "     ", "#   #", "#   #", " # # ", " # # ", "  #  ", "     ", "     "}},
-  {'y', {"     ", "     ", "#   #", "#   #", "#   #", " ####", "    #", "    #", " ### "}},
-};
-
 static void put(canvas *c, size_t x, size_t y, colour paint)
 {
   if (x < c->width && y < c->height) {
@@ -48,15 +31,13 @@ static void put(canvas *c, size_t x, size_t y, colour paint)
 static void write_text(canvas *c, size_t x, size_t y, size_t scale, const char *text)
 {
   for (; *text; ++text, x += (GLYPH_WIDTH + 1) * scale) {
-    for (size_t g = 0; g < sizeof glyphs / sizeof glyphs[0]; ++g) {
-      for (size_t k = 0; glyphs[g].letter == *text && k < GLYPH_WIDTH * GLYPH_HEIGHT; ++k) {
-        if (glyphs[g].rows[k / GLYPH_WIDTH][k % GLYPH_WIDTH] != '#') {
-          continue;
-        }
-        for (size_t i = 0; i < scale * scale; ++i) {
-          put(c, x + k % GLYPH_WIDTH * scale + i % scale, y + k / GLYPH_WIDTH * scale + i / scale,
-              INK);
-        }
+    for (size_t k = 0; k < GLYPH_WIDTH * GLYPH_HEIGHT; ++k) {
+      const size_t column = k % GLYPH_WIDTH, row = k / GLYPH_WIDTH;
+      if (!glyph_ink(*text, column, row)) {
+        continue;
+      }
+      for (size_t i = 0; i < scale * scale; ++i) {
+        put(c, x + column * scale + i % scale, y + row * scale + i / scale, INK);
       }
     }
   }

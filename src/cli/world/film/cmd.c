@@ -190,8 +190,11 @@ static exit_code run(film *f, const options *o)
       o->operands[0]);
   }
   CLI_TRY(f->views[0].contacts ? need_contacts("--contacts", o, &f->info) : EXIT_GOOD);
+  CLI_TRY(report_status(abut_get_scene_parameters(f->links, NULL, f->gravity)));
   CLI_TRY(read_states(f));
   CLI_TRY(take_memory(f));
+  const double *time = f->time;
+  f->decimals = decimals_of(time[f->rows - 1] - time[0]);
   const double start = now();
   CLI_TRY(film_make(f));
   if (sums_up(o)) {

@@ -190,6 +190,9 @@ static exit_code draw_run(film *f, size_t run, size_t row)
       return report(status_exit_code(status), "%s: state %zu of world %zu: %s", f->files[run].path,
                     row, f->world, abut_last_error());
     }
+    if (!f->o->value[OPTION_PLAIN]) {
+      mark_gravity(f->view_rgb, view, f->gravity);
+    }
     paste(f->view_rgb, view->width, view->height, f->rgb, f->width,
           run * f->columns + i % f->columns, i / f->columns);
   }
@@ -201,6 +204,9 @@ static exit_code draw(film *f, size_t row)
   exit_code code = EXIT_GOOD;
   for (size_t i = 0; i < f->runs && code == EXIT_GOOD; ++i) {
     code = draw_run(f, i, row);
+  }
+  if (code == EXIT_GOOD && !f->o->value[OPTION_PLAIN]) {
+    mark_time(f->rgb, f->width, f->views, time_at(f, row), f->decimals);
   }
   return code;
 }

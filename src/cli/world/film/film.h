@@ -3,6 +3,7 @@
 #define ABUT_CLI_FILM_FILM_H
 
 #include "core/inputs.h"
+#include "world/film/marks.h"
 #include "world/film/video.h"
 
 #define VIEWS_MOST 16
@@ -27,6 +28,8 @@ typedef struct film {
   size_t rows;        /* kept states, of each */
   double *q, *framed; /* (runs, rows, nq), (framed_count, nq) of the world */
   const void *time;   /* (rows) */
+  int decimals;       /* of times that are shown */
+  double gravity[3];  /* [m/s^2] */
   size_t framed_count;
   uint8_t *view_rgb, *rgb; /* of one view; (height, width, 3) */
   uint8_t *sheet;
