@@ -37,6 +37,7 @@ HEADER = "r1x,r1y,r1z,w1x,w1y,w1z,r2x,r2y,r2z,w2x,w2y,w2z"
 MISSING = "No such file or directory"
 os.environ.pop("POSIXLY_CORRECT", None)
 os.environ["ABUT_TUNING"] = ""  # no settings of the user's own
+os.environ["ABUT_TEST_PROGRESS"] = "0"  # no lines of what takes long, however slow the machine is
 if DEVICE == "host":
     os.environ["OCL_ICD_VENDORS"] = "/nonexistent"
 

@@ -547,6 +547,12 @@ def test_films():
     for name, words in (("marked", ""), ("plain", "--plain")):
         run(0, f"film fall.scene.json way.npz -o {name}.png --frames 1 --width 100 --height 100 {words} {ON}")
     different("marked.png", "plain.png")
+    # Progress where stderr is no terminal: whole lines, which --quiet leaves out.
+    for quiet in ("", "-q"):
+        said = run(0, f"film fall.scene.json way.npz -o told.png --frames 9 --width 160 --height 120 {quiet} {ON}",
+                   env={"ABUT_TEST_PROGRESS": "0.001"})
+        shown = lines_with(said.err, r"^drawing, pictures: [1-9] of 9, [0-9]+ %$")
+        check("\r" not in said.err and (shown > 0) == (not quiet), f"progress is {said.err!r}")
     # 0.5 s at 10 pictures a second, from 0 on
     run(0, f"film fall.scene.json way.npz -o frames/ --rate 10 --width 24 --height 20 {ON}")
     frames = sorted(os.listdir("frames"))

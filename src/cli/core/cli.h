@@ -301,9 +301,11 @@ void report_kept(void);
 /* Whether warnings are of this rank alone, which says them then, whichever it is. */
 void warn_of_rank(bool own);
 
-/* A line on a terminal that says what takes long; the next one rewrites it. */
+/* A line that says what takes long. On a terminal the next one rewrites it; elsewhere there is a
+ * whole line every ten seconds, of the first rank. */
 typedef struct progress {
   bool enabled; /* stderr is a terminal, and not --quiet */
+  double lines; /* how often there is a whole line, elsewhere [s]; 0: never */
   double start; /* [s] */
   double last;  /* when the line was written */
   const char *what;

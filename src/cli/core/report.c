@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
@@ -14,6 +15,8 @@
 /* From when on, and how often, progress is shown [s]. */
 #define PROGRESS_AFTER 1
 #define PROGRESS_EVERY 0.2
+/* How often where stderr is no terminal [s]. */
+#define PROGRESS_LINES 10.0
 /* How long steps are measured, and what is long enough to be said [s]. */
 #define MEASURED 1.0
 #define LONG 60.0
@@ -187,42 +190,105 @@ static void show_line(int signal_)
   errno = error;
 }
 
-/* Lets the line be shown in so many seconds; 0: never. */
-static void show_in(double seconds)
+static struct timeval to_timeval(double seconds)
 {
-  struct itimerval t = {{0, 0}, {0, 0}};
-  t.it_value.tv_sec = (time_t)seconds;
-  t.it_value.tv_usec = (suseconds_t)(1e6 * (seconds - floor(seconds)));
+  return (struct timeval){(time_t)seconds, (suseconds_t)(1e6 * (seconds - floor(seconds)))};
+}
+
+/* Lets the line be shown in so many seconds, and then again each `every` seconds; 0: never. */
+static void show_in(double seconds, double every)
+{
+  const struct itimerval t = {to_timeval(every), to_timeval(seconds)};
+  sigaction(SIGALRM, &(struct sigaction){.sa_handler = show_line, .sa_flags = SA_RESTART}, NULL);
   setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* When the next whole line is due, whichever step it is of [s]; 0: nothing has begun. */
+static double lines_due;
+
+/* Tests state another time, or 0 for none. */
+static double lines_every(void)
+{
+  const char *stated = getenv("ABUT_TEST_PROGRESS");
+  return stated ? atof(stated) : PROGRESS_LINES;
 }
 
 progress progress_begin(const options *o, const char *what)
 {
   const double start = now();
-  return (progress){.enabled = !o->value[OPTION_QUIET] && isatty(STDERR_FILENO),
+  const bool wanted = !o->value[OPTION_QUIET], terminal = isatty(STDERR_FILENO);
+  const double lines = wanted && !terminal && kept.rank <= 0 ? lines_every() : 0.0;
+  pthread_mutex_lock(&line_lock);
+  lines_due = lines_due > 0.0 || !(lines > 0.0) ? lines_due : start + lines;
+  pthread_mutex_unlock(&line_lock);
+  return (progress){.enabled = wanted && terminal,
+                    .lines = lines,
                     .start = start,
                     .last = start,
                     .what = what};
 }
 
+static bool is_shown(const progress *p)
+{
+  return p->enabled || p->lines > 0.0;
+}
+
+/* How often the line changes [s]. */
+static double often(const progress *p)
+{
+  return p->enabled ? PROGRESS_EVERY : fmin(PROGRESS_EVERY, p->lines);
+}
+
+static void show_on_terminal(const progress *p)
+{
+  const double left = p->start + PROGRESS_AFTER - now();
+  if (line_shown || !(left > 1e-3)) {
+    show_line(SIGALRM);
+  } else {
+    show_in(left, 0.0);
+  }
+}
+
+/* Alarms have moved what is due where they have shown a line. */
+static void move_due(double every)
+{
+  if (line_shown) {
+    lines_due = now() + every;
+    line_shown = 0;
+  }
+}
+
+static void show_as_line(double every)
+{
+  const double time = now();
+  move_due(every);
+  if (time >= lines_due) {
+    show_line(SIGALRM);
+    line_shown = 0;
+    lines_due = time + every;
+  }
+  show_in(fmax(lines_due - time, 1e-3), every);
+}
+
 void progress_say(progress *p, const char *format, ...)
 {
-  if (!p->enabled) {
+  if (!is_shown(p)) {
     return;
   }
   va_list arguments;
   pthread_mutex_lock(&line_lock);
   va_start(arguments, format);
-  show_in(0.0);
-  memcpy(line, CLEAR, sizeof CLEAR);
-  vsnprintf(line + sizeof CLEAR - 1, sizeof line - sizeof CLEAR + 1, format, arguments);
+  show_in(0.0, 0.0);
+  const char *begin = p->enabled ? CLEAR : "", *end = p->enabled ? "" : "\n";
+  const size_t first = strlen(begin), room = sizeof line - first - strlen(end);
+  memcpy(line, begin, first);
+  vsnprintf(line + first, room, format, arguments);
+  strcat(line, end);
   va_end(arguments);
-  const double left = p->start + PROGRESS_AFTER - now();
-  if (line_shown || !(left > 1e-3)) {
-    show_line(SIGALRM);
+  if (p->enabled) {
+    show_on_terminal(p);
   } else {
-    sigaction(SIGALRM, &(struct sigaction){.sa_handler = show_line, .sa_flags = SA_RESTART}, NULL);
-    show_in(left);
+    show_as_line(p->lines);
   }
   pthread_mutex_unlock(&line_lock);
 }
@@ -261,7 +327,8 @@ bool progress_step(size_t done, size_t total, void *user)
   done += p->earlier;
   total = p->of_all ? p->of_all : total;
   progress_foresee(p, done, total);
-  if (p->enabled && time - p->start > PROGRESS_AFTER && time - p->last > PROGRESS_EVERY) {
+  const double after = p->enabled ? PROGRESS_AFTER : 0.0;
+  if (is_shown(p) && time - p->start > after && time - p->last > often(p)) {
     p->last = time;
     progress_say(p, "%s: %zu of %zu, %.0f %%", p->what, done, total,
                  100.0 * (double)done / (double)total);
@@ -274,8 +341,8 @@ bool progress_share(void *user, const char *what, double share)
   progress *p = user;
   const double time = now();
   /* A step's begin is said in any case: it may be long before the next word. */
-  if (p->enabled &&
-      (time - p->last > PROGRESS_EVERY || strncmp(p->step, what, sizeof p->step - 1) != 0)) {
+  if (is_shown(p) &&
+      (time - p->last > often(p) || strncmp(p->step, what, sizeof p->step - 1) != 0)) {
     p->last = time;
     snprintf(p->step, sizeof p->step, "%s", what);
     progress_say(p, "%s: %s, %.0f %%", p->what, what, 100.0 * share);
@@ -307,10 +374,12 @@ void progress_building(void *user, const char *what, bool done)
 void progress_end(progress *p)
 {
   pthread_mutex_lock(&line_lock);
-  if (p->enabled) {
-    show_in(0.0);
+  if (is_shown(p)) {
+    show_in(0.0, 0.0);
   }
-  if (line_shown) {
+  if (p->lines > 0.0) {
+    move_due(p->lines);
+  } else if (line_shown) {
     fputs(CLEAR, stderr);
     fflush(stderr);
     line_shown = 0;
