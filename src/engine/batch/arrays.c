@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- where rows lie ---- */
+/* ---- positions of rows ---- */
 
 static size_t row_of(const batch_array *a)
 {
   return a->width * a->size;
 }
 
-/* Returns how many bytes a row of the slot's group has. It may be narrower than a row of the
+/* Returns the bytes per row of the slot's group. Such a row may be narrower than a row of the
  * caller's array. */
 static size_t own_of(const batch_on *on, size_t slot, const batch_array *a)
 {
@@ -26,27 +26,27 @@ static bool is_dual(const batch_array *a)
   return a->form == FORM_DUAL_ROWS || a->form == FORM_DUAL_HALVES;
 }
 
-/* Returns how many bytes lie between the begins of two rows of `own` bytes in the buffer. */
+/* Returns the distance in bytes between the starts of two rows of `own` bytes in the buffer. */
 static size_t pitch_of(const batch_array *a, size_t own)
 {
   return a->form == FORM_DUAL_ROWS ? a->parts * own : own;
 }
 
-/* Returns how many bytes lie before a chunk's first row in the buffer. */
+/* Returns the offset in bytes of a chunk's first row in the buffer. */
 static size_t begin_of(const batch_array *a, size_t own, size_t count)
 {
   return is_dual(a) ? a->part * own * (a->form == FORM_DUAL_HALVES ? count : 1) : 0;
 }
 
-/* Tells whether a chunk's rows lie in the caller's memory as they do on the device: side by side
- * and as wide. */
+/* Returns whether a chunk's rows have the same layout in the caller's memory as on the device:
+ * contiguous and of the same width. */
 static bool is_straight(const batch_on *on, size_t slot, const batch_array *a)
 {
   return on->straight[slot] && own_of(on, slot, a) == row_of(a);
 }
 
-/* Drops the const of a pointer. A cl_mem is a handle, and a pointer to const does not say that the
- * memory behind the handle is only read. */
+/* Drops the const of a pointer. A cl_mem is a handle, so a const pointer does not mean that its
+ * memory is only read. */
 static void *handle_of(const void *array)
 {
   void *out = NULL;
@@ -66,7 +66,7 @@ static size_t number_of(const batch_array *a)
   return ((const abut_state_array *)memory_of(a))->array;
 }
 
-/* Returns the owning device's buffer in which a chunk's rows are; they begin at *offset in it. */
+/* Returns the owning device's buffer that contains a chunk's rows, which start at *offset. */
 static buffer *state_buffer(const batch_on *on, const batch_array *a, chunk c, size_t *offset)
 {
   const range *r = state_range(on->call->state, c.first);
@@ -74,8 +74,7 @@ static buffer *state_buffer(const batch_on *on, const batch_array *a, chunk c, s
   return r->buffers[number_of(a)];
 }
 
-/* Refuses an array that the call writes where another of the call's arrays is the same one of the
- * state. */
+/* Refuses an output array of the call that is also another of the call's arrays in the state. */
 static abut_status check_apart(const batch_call *c, const batch_array *a)
 {
   for (size_t i = 0; i < c->array_count; ++i) {
@@ -103,7 +102,7 @@ static abut_status check_of_state(const batch_call *c, const batch_array *a)
   return c->replaces ? ABUT_SUCCESS : check_apart(c, a);
 }
 
-/* ---- what the caller has given ---- */
+/* ---- the caller's memory ---- */
 
 static abut_status check_array(const batch_call *c, const batch_array *a)
 {
@@ -122,7 +121,7 @@ static abut_status check_array(const batch_call *c, const batch_array *a)
                       a->name);
 }
 
-/* Returns how many bytes of host memory a whole array takes, 0 where it does not lie there. */
+/* Returns the bytes of host memory of a whole array, 0 if it is not in host memory. */
 static size_t host_bytes(const batch_call *c, const batch_array *a)
 {
   return a->memory == ABUT_MEMORY_HOST ? rows_bytes(c->count, row_of(a)) : 0;
@@ -134,8 +133,8 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
   return ranges_meet(&one, &two);
 }
 
-/* Checks what is beside the arrays together with the outputs, or with the inputs, which are used
- * so, or with both. */
+/* Checks the memory besides the arrays together with the outputs, the inputs, or both, which are
+ * used as `use` states. */
 static abut_status check_with(const batch_call *c, bool outputs, bool inputs, memory_use use)
 {
   memory_range all[BATCH_ARRAYS + BATCH_BESIDE];
@@ -155,23 +154,22 @@ static abut_status check_with(const batch_call *c, bool outputs, bool inputs, me
   return check_ranges(all, count);
 }
 
-/* Refuses outputs that overlap in host memory, with each other or with what is beside the arrays.
- * Inputs that arrays' outputs overlap are left to arrays_part, unless the call refuses them. */
+/* Refuses outputs that overlap in host memory, with each other or with the memory besides the
+ * arrays. Inputs that overlap outputs are handled by arrays_part, unless the call refuses them. */
 static abut_status check_in_host(const batch_call *c)
 {
   TRY(check_with(c, true, c->wholes, MEMORY_REPLACED));
   return c->beside_count ? check_with(c, false, true, MEMORY_READ) : ABUT_SUCCESS;
 }
 
-/* Where an array in OpenCL memory lies: a buffer that is no part of another one, and from where on
- * in it. */
+/* Position of an array in OpenCL memory: a buffer that is no sub-buffer, and the offset in it. */
 typedef struct opencl_place {
   const void *whole;
   size_t offset;
 } opencl_place;
 
-/* Tells whether an output may lie where an input does: kernels read and write copies of at least
- * one of them, row by row. */
+/* Returns whether an output may be at the position of an input. This needs a copy of at least one
+ * of them, so that kernels do not read and write the same rows. */
 static bool may_replace(const batch_array *a, opencl_place at, const batch_array *b,
                         opencl_place at_b)
 {
@@ -243,8 +241,8 @@ void arrays_forget(void *copies[BATCH_ARRAYS])
   }
 }
 
-/* OpenCL buffers must not overlap in host memory, and kernels expect numbers at multiples of their
- * size; where the caller's arrays break either rule, or lie elsewhere, none is lent. */
+/* OpenCL buffers must not overlap in host memory, and kernels expect numbers aligned to their size.
+ * If one of the caller's arrays breaks either rule or is not in host memory, none is borrowed. */
 bool arrays_can_borrow(const batch_on *on)
 {
   const batch_call *c = on->call;
@@ -329,8 +327,7 @@ abut_status arrays_sync(batch_on *on, size_t slot)
 
 /* ---- copies ---- */
 
-/* Makes room for at least so many bytes. They are zeros where the room has just been made, which
- * put_zeros relies on. */
+/* Ensures room for at least `bytes`. New room is filled with zeros, which put_zeros relies on. */
 static abut_status reserve_room(struct host_room *r, size_t bytes)
 {
   if (bytes > r->bytes || !r->at) {
@@ -377,7 +374,7 @@ static abut_status get_planes(batch_on *on, buffer *from, const batch_array *a, 
   return ABUT_SUCCESS;
 }
 
-/* Brings up a chunk's rows from wherever they lie in host memory. */
+/* Uploads a chunk's rows that may be scattered in host memory. */
 static abut_status put_gathered(batch_on *on, buffer *to, const batch_array *a, size_t own, chunk c)
 {
   const char *from = a->in;
@@ -397,8 +394,8 @@ static abut_status put_gathered(batch_on *on, buffer *to, const batch_array *a, 
   return direct ? ABUT_SUCCESS : buffer_write_rows(to, begin, pitch, own, c.count, on->gathered.at);
 }
 
-/* Launches the kernel that writes a chunk's rows to the buffer `to`: those that it finds in `from`,
- * or zeros where that is NULL. */
+/* Launches the kernel that writes a chunk's rows to the buffer `to`: the rows found in `from`, or
+ * zeros if `from` is NULL. */
 static abut_status launch_rows(const batch_on *on, size_t slot, buffer *from, buffer *to,
                                const batch_array *a, size_t own, chunk c)
 {
@@ -409,7 +406,7 @@ static abut_status launch_rows(const batch_on *on, size_t slot, buffer *from, bu
                 ARG_BUFFER(to));
 }
 
-/* Brings rows from wherever they lie in the caller's OpenCL memory. */
+/* Copies possibly scattered rows from the caller's OpenCL memory. */
 static abut_status gather_rows(const batch_on *on, size_t slot, buffer *to, const batch_array *a,
                                size_t own, chunk c)
 {
@@ -420,8 +417,8 @@ static abut_status gather_rows(const batch_on *on, size_t slot, buffer *to, cons
   return status;
 }
 
-/* Brings rows to their places in the caller's OpenCL memory, with zeros behind the numbers of a row
- * that is narrower than the caller's. */
+/* Copies rows to their places in the caller's OpenCL memory. Narrower rows are padded with zeros to
+ * the caller's width. */
 static abut_status scatter_rows(const batch_on *on, size_t slot, buffer *from, const batch_array *a,
                                 size_t own, chunk c)
 {
@@ -452,7 +449,7 @@ static abut_status put(batch_on *on, size_t slot, const batch_array *a, chunk c)
   if ((!a->in && !a->zeros) || m->external[a->buffer]) {
     return ABUT_SUCCESS;
   }
-  if (a->zeros && a->memory != ABUT_MEMORY_HOST) { /* a kernel writes them; nothing goes up */
+  if (a->zeros && a->memory != ABUT_MEMORY_HOST) { /* a kernel writes them; nothing is uploaded */
     return launch_rows(on, slot, NULL, to, a, own, c);
   }
   if (a->zeros) {
@@ -498,7 +495,7 @@ abut_status arrays_up(batch_on *on, size_t slot, chunk c)
   return ABUT_SUCCESS;
 }
 
-/* Reads a chunk's rows into host memory, side by side. */
+/* Reads a chunk's rows into contiguous host memory. */
 static abut_status get(batch_on *on, buffer *from, const batch_array *a, size_t own, size_t count,
                        char *to)
 {
@@ -515,9 +512,9 @@ static bool is_downloaded(const batch_on *on, size_t slot, const batch_array *a)
   return a->out && !on->memory[slot][a->pool].external[a->buffer];
 }
 
-/* Tells whether an output waits on the host until the chunk is whole. It does where it replaces
- * inputs, which a chunk that fails would read again, and where rows must be scattered and reading
- * each of them would be a command of its own. */
+/* Returns whether an output is staged on the host until the chunk is complete. This is needed if it
+ * replaces inputs, which a repeated chunk would read again. It also serves rows that must be
+ * scattered when each would need its own read command. */
 static bool waits(const batch_on *on, size_t slot, const batch_array *a)
 {
   return a->out && a->memory == ABUT_MEMORY_HOST &&
@@ -536,8 +533,8 @@ static size_t staged_bytes(const batch_on *on, size_t slot, chunk c)
   return bytes;
 }
 
-/* Returns the place of an element's row in the caller's array, and clears what lies behind its
- * first `own` bytes. */
+/* Returns the place of an element's row in the caller's array, and clears the bytes after its first
+ * `own`. */
 static char *row_to(const batch_call *c, const batch_array *a, size_t own, size_t element)
 {
   char *to = (char *)a->out + batch_row(c, element) * row_of(a);
@@ -606,8 +603,8 @@ static void spread(const batch_call *c, const batch_array *a, size_t own, const 
   }
 }
 
-/* Only what waits is scattered here. No buffer is bound to host memory in a call whose outputs
- * wait. */
+/* Only staged outputs are scattered here. In a call with staged outputs, no buffer is bound to host
+ * memory. */
 void arrays_hand_over(const batch_on *on, size_t slot, chunk c)
 {
   const char *stage = on->staged.at;

@@ -1,40 +1,40 @@
-/* How a chunk's arrays travel between the caller's memory and a device. */
+/* Moves a chunk's arrays between the caller's memory and a device. */
 #ifndef ABUT_BATCH_ARRAYS_H
 #define ABUT_BATCH_ARRAYS_H
 
 #include "engine/batch/batch.h"
 
-/* Refuses arrays that should lie in OpenCL memory but are none of the context's, or are too short,
- * arrays of a state that is not the call's, or that have another width, and outputs that overlap
- * each other, or what the call lists in `beside`. */
+/* Checks a call's arrays. Refuses OpenCL memory that does not belong to the context or is too
+ * short, state arrays of another state or of another width, and outputs that overlap each other or
+ * the memory listed in `beside`. */
 abut_status arrays_check(const batch_call *c);
 
-/* Sets c->in_place where an output lies, row by row, exactly where an input is read from. Inputs
- * that outputs overlap in any other way are copied as a whole and read from there: `copies` holds
- * the copies until arrays_forget. */
+/* Sets c->in_place if an output occupies exactly the rows that an input is read from. Inputs that
+ * overlap an output in any other way are copied as a whole and read from the copy. `copies` holds
+ * these copies until arrays_forget. */
 abut_status arrays_part(batch_call *c, void *copies[BATCH_ARRAYS]);
 void arrays_forget(void *copies[BATCH_ARRAYS]);
 
-/* Tells whether kernels of the device can work in all of the caller's arrays. */
+/* Returns whether the device's kernels can work directly in all of the caller's arrays. */
 bool arrays_can_borrow(const batch_on *on);
 
-/* Raises on->bytes to what the arrays take, for a chunk of the slot's group. */
+/* Raises on->bytes to what the arrays need for a chunk of the slot's group. */
 void arrays_bytes(batch_on *on, size_t slot);
 
-/* Puts the caller's memory in place of buffers wherever that is possible, for a chunk;
- * arrays_unbind takes it away again. */
+/* Substitutes the caller's memory for buffers wherever possible, for one chunk. arrays_unbind
+ * undoes this. */
 abut_status arrays_bind(batch_on *on, size_t slot, chunk c);
 void arrays_unbind(batch_on *on, size_t slot);
 
 abut_status arrays_up(batch_on *on, size_t slot, chunk c);
 
-/* Makes what kernels write into the caller's host memory visible there. It is called when the
- * chunk's kernels have been launched and before they are waited for. */
+/* Makes what kernels write into the caller's host memory visible there. Call it after the chunk's
+ * kernels are launched and before waiting for them. */
 abut_status arrays_sync(batch_on *on, size_t slot);
 
-/* Brings a chunk's outputs down. Those of a call that replaces its inputs wait on the host until
- * arrays_hand_over: a read that fails may follow others that succeeded, and the device that does
- * the chunk again needs the inputs as they were. Rows that do not lie side by side wait, too. */
+/* Reads a chunk's outputs back. If the call replaces its inputs, the outputs stay in host memory
+ * until arrays_hand_over: a read may fail after others succeeded, and the device that repeats the
+ * chunk needs the original inputs. Outputs whose rows are not contiguous are held back, too. */
 abut_status arrays_down(batch_on *on, size_t slot, chunk c);
 void arrays_hand_over(const batch_on *on, size_t slot, chunk c);
 

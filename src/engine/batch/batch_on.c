@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does a step of an operation: that of its base, then its own. */
+/* Runs a step of an operation: first that of its base, then its own. */
 #define TRY_EACH(o, step, ...)                                                       \
   do {                                                                               \
     TRY((o)->base && (o)->base->step ? (o)->base->step(__VA_ARGS__) : ABUT_SUCCESS); \
     TRY((o)->step ? (o)->step(__VA_ARGS__) : ABUT_SUCCESS);                          \
   } while (0)
 
-/* Does a step of an operation, or base, that cannot fail; of NULL nothing. */
+/* Runs a step of an operation or base that cannot fail; does nothing for NULL. */
 #define CALL(o, step, ...)    \
   do {                        \
     if ((o) && (o)->step) {   \
@@ -23,8 +23,9 @@
 
 /* ---- a device ---- */
 
-/* Finds the most elements of a chunk: as many as `budget` bytes hold, no buffer above `allocation`.
- * bytes: each buffer's bytes an element. Fails where one element does not fit. */
+/* Finds the largest number of elements in a chunk that fits into `budget` bytes, with no buffer
+ * above `allocation`. bytes: bytes per element of each buffer. Fails if a single element does not
+ * fit. */
 static abut_status size_chunk(const size_t *bytes, size_t buffers, uint64_t budget,
                               uint64_t allocation, size_t *most)
 {
@@ -39,14 +40,14 @@ static abut_status size_chunk(const size_t *bytes, size_t buffers, uint64_t budg
                 "one pose needs a buffer of %llu bytes; the device allows %llu",
                 (unsigned long long)largest, (unsigned long long)allocation);
   }
-  fits = fits ? fits : 1; /* one element may exceed the budget, not the device */
+  fits = fits ? fits : 1; /* one element may exceed the budget, but not the device */
   fits = allocation / largest < fits ? allocation / largest : fits;
   *most = (size_t)fits;
   return ABUT_SUCCESS;
 }
 
-/* Finds the most elements of a chunk. Slots share the budget where there is more than one chunk.
- * Memory that is borrowed takes none of it. */
+/* Finds the largest number of elements in a chunk. Slots share the budget if there is more than one
+ * chunk. Borrowed memory does not count. */
 static abut_status size_chunks(const batch_on *on, size_t *most)
 {
   enum { BUFFERS = BUFFER_POOLS * POOL_BUFFERS };
@@ -74,7 +75,7 @@ static void set_buffer_pools(batch_on *on, buffer_pools *all)
   }
 }
 
-/* Sets on->bytes, and what `enter` sets, up for a chunk of a group in the slot. */
+/* Sets on->bytes and what `enter` sets for a chunk of a group in the slot. */
 static abut_status enter(batch_on *on, size_t slot, size_t group)
 {
   const operation *o = on->call->operation;
@@ -193,8 +194,8 @@ static abut_status end_copies(const batch_on *on)
   return device_wait(on->device, &ended);
 }
 
-/* `add` and what waits to be handed over come last: nothing of them may have happened when a chunk
- * fails on the way, for it is then done again elsewhere. */
+/* `add` and the staged outputs must be last. If a chunk fails before, it is repeated elsewhere, so
+ * nothing of it may have reached the results. */
 abut_status batch_on_collect(batch_on *on, size_t slot, chunk c)
 {
   on->computed = 0.0;

@@ -4,7 +4,8 @@
 #include "base/memory.h"
 #include <stdlib.h>
 
-/* Names the groups of kinds that have elements; `ends` tells where each kind's end, in order. */
+/* Lists the groups of kinds that have elements; `ends` has the end of each kind's elements, in
+ * order. */
 static void name_groups(size_t kind_count, const size_t *ends, batch_order *o)
 {
   for (size_t i = 0; i < kind_count; ++i) {
@@ -25,7 +26,7 @@ static void sort_elements(size_t count, size_t kind_count, const uint32_t *kind,
     ends[i] += ends[i - 1];
   }
   name_groups(kind_count, ends, o);
-  for (size_t i = count; i-- > 0;) { /* from the last, so that equals keep their order */
+  for (size_t i = count; i-- > 0;) { /* backwards, so that elements of one kind keep their order */
     o->rows[--ends[kind[i]]] = (uint32_t)i;
   }
 }

@@ -6,15 +6,15 @@
 #include "engine/batch/batch_on.h"
 #include <stdlib.h>
 
-/* A member at work on its ranges. All its chunks go to one slot, whose queue does them in order. */
+/* A member working on its ranges. All its chunks use one slot, whose queue runs them in order. */
 typedef struct hand {
   batch_call *call;
-  size_t member; /* of the context */
+  size_t member; /* index in the context */
   device *device;
-  batch_on *on; /* NULL: the member has not begun */
+  batch_on *on; /* NULL: the member has not started */
   const state *state;
   abut_status status;
-  char *text; /* (ERROR_TEXT_BYTES) what its error says */
+  char *text; /* (ERROR_TEXT_BYTES) its error text */
   pthread_t thread;
   bool threaded;
 } hand;
@@ -38,8 +38,8 @@ static void report(const hand *h, chunk c)
   pthread_mutex_unlock(&owner->lock);
 }
 
-/* Collects a chunk for a timeline, which must know when kernels have ended and therefore waits for
- * them. */
+/* Collects a chunk when a timeline is recorded. The timeline needs the end time of kernels, so this
+ * waits for them. */
 static abut_status collect_timed(hand *h, chunk c, double uploaded)
 {
   double ended = 0.0;
@@ -76,8 +76,8 @@ static abut_status do_chunk(hand *h, chunk c)
   return ABUT_SUCCESS;
 }
 
-/* Tells whether a chunk that failed may be tried again with fewer rows, and sets their number. What
- * it read must be as it was, which is not so where kernels replace what they read. */
+/* Returns whether a failed chunk may be repeated with fewer rows, and sets their number. The inputs
+ * must be unchanged, which they are not if kernels replace them. */
 static bool can_shrink(hand *h, abut_status status, chunk c)
 {
   if (!is_memory_error(status) || h->call->replaces || c.count < 2) {
@@ -150,7 +150,7 @@ static size_t find_hands(batch_call *c, const state *s, hand hands[MEMBERS])
 {
   size_t count = 0;
   for (size_t i = 0; i < s->range_count; ++i) {
-    const size_t place = s->ranges[i].place; /* a member's ranges follow one another */
+    const size_t place = s->ranges[i].place; /* a member's ranges are consecutive */
     if (!count || hands[count - 1].member != place) {
       hands[count] = (hand){.call = c,
                             .member = place,
@@ -180,7 +180,7 @@ static void run_hands(hand *hands, size_t count)
   }
 }
 
-/* Returns an error if there is any; that of a failed device counts before all others. */
+/* Returns an error if there is any. The error of a failed device has priority over others. */
 static abut_status status_of(const hand *hands, size_t count)
 {
   const hand *worst = &hands[0];
@@ -211,8 +211,8 @@ static abut_status try_once(batch_call *c, state *s, hand hands[MEMBERS])
   return status_of(hands, count);
 }
 
-/* Does the call again after a device has failed, as long as the state was at its copy before, so
- * that nothing but this call is lost. */
+/* Repeats the call after a device has failed, as long as the state equalled its copy before, so
+ * that only this call's work is lost. */
 static abut_status try_all(batch_call *c, state *s, hand hands[MEMBERS])
 {
   for (;;) {

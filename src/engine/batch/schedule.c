@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define MEMORY_SECONDS 0.05 /* what calls before count for in a device's throughput */
+#define MEMORY_SECONDS 0.05 /* weight of earlier calls in a device's throughput [s] */
 
 /* ---- one chunk ---- */
 
@@ -30,8 +30,8 @@ static abut_status begin(hand *h, size_t slot)
   return device_submit(h->device);
 }
 
-/* Throughput is that of all chunks of a group so far: when a chunk's end is noticed is for the
- * system to say, and two may be noticed at once. */
+/* Throughput is measured over all chunks of a group so far. A single chunk is too noisy: the system
+ * may notice its end late, or two ends at once. */
 static void report(hand *h, size_t slot, double finished)
 {
   sharing *s = h->sharing;
@@ -40,7 +40,7 @@ static void report(hand *h, size_t slot, double finished)
   double *rate = &s->call->groups[c.group].rates[h->member];
   if (!h->elements || h->group != c.group) {
     h->group = c.group;
-    h->started = fmax(h->begun[slot], h->reported); /* what came before was of others */
+    h->started = fmax(h->begun[slot], h->reported); /* earlier time was spent on other groups */
     h->rate_before = *rate;
     h->elements = 0;
   }
@@ -59,7 +59,7 @@ static void report(hand *h, size_t slot, double finished)
   pthread_mutex_unlock(&s->lock);
 }
 
-/* computed: its kernels have ended, so that an error is one of what comes behind them. */
+/* computed: its kernels have ended, so any error is from a later step. */
 static abut_status finish(hand *h, size_t slot, bool *computed)
 {
   const chunk c = h->held[slot];
@@ -80,13 +80,13 @@ static abut_status finish(hand *h, size_t slot, bool *computed)
   TRY(status);
   span(h, ABUT_PHASE_DOWNLOAD, c, start, end);
   report(h, slot, end);
-  h->ended = ended > h->ended ? ended : h->ended; /* a driver may run two queues side by side */
+  h->ended = ended > h->ended ? ended : h->ended; /* a driver may run two queues concurrently */
   return ABUT_SUCCESS;
 }
 
 /* ---- one device ---- */
 
-/* The first error of a call is the one it fails with. */
+/* A call fails with its first error. */
 static void fail_call(sharing *s, abut_status status)
 {
   if (s->status == ABUT_SUCCESS) {
@@ -95,7 +95,7 @@ static void fail_call(sharing *s, abut_status status)
   }
 }
 
-/* Gives back what was taken and is not done, under the lock. */
+/* Returns the chunks that were taken and not completed, under the lock. */
 static void return_held(hand *h)
 {
   sharing *s = h->sharing;
@@ -115,7 +115,7 @@ static void give_back(hand *h, abut_status status)
     context_fail(s->call->context, h->member, status);
   }
   pthread_mutex_lock(&s->lock);
-  if (status == ABUT_ERROR_TOO_LARGE) { /* others may do */
+  if (status == ABUT_ERROR_TOO_LARGE) { /* other devices may be able to */
     s->unfit[h->member] = true;
     keep_error_text(s->unfit_text);
   } else if (status != ABUT_SUCCESS && !is_device_error(status)) {
@@ -127,7 +127,7 @@ static void give_back(hand *h, abut_status status)
   pthread_mutex_unlock(&s->lock);
 }
 
-/* On the caller's thread. */
+/* Called on the caller's thread. */
 static abut_status report_progress(sharing *s)
 {
   const batch_call *c = s->call;
@@ -149,7 +149,7 @@ static abut_status finish_oldest(hand *h, bool *computed)
   return h->threaded ? ABUT_SUCCESS : report_progress(h->sharing);
 }
 
-/* Chunks of a group have no more than so many elements; those of other groups shrink as well. */
+/* Limits chunks of a group to `most` elements, and shrinks those of other groups in proportion. */
 static void shrink(batch_on *on, size_t group, size_t most)
 {
   const double part = (double)most / (double)on->mosts[group];
@@ -165,20 +165,21 @@ static size_t least_of(const hand *h)
   return least > 1 ? least : 1;
 }
 
-/* Whether a chunk that found no memory may yet find it. So few elements that nothing else on the
- * device was not enough, with nothing there of other groups, cost the device. */
+/* Returns whether a chunk that ran out of memory may be retried. It may not if a chunk of the least
+ * useful size has failed with nothing else on the device, not even memory of other groups. The
+ * device is then removed. */
 static bool can_make_do(const hand *h, abut_status status, chunk c)
 {
   const bool tried = h->bare && h->bare_for == c.group;
   return is_memory_error(status) && !(tried && c.count / 2 < least_of(h));
 }
 
-/* A device without the memory for a chunk lets go of what it holds for chunks, and goes on with one
- * at a time: no larger where others were under way, else half as large. */
+/* Frees what a device without enough memory holds for chunks, and continues with one chunk at a
+ * time. The size stays the same if other chunks were in progress, else it is halved. */
 static void make_do(hand *h, chunk c, bool others)
 {
   sharing *s = h->sharing;
-  device_drain(h->device); /* kernels of chunks may run already */
+  device_drain(h->device); /* kernels of chunks may be running already */
   pthread_mutex_lock(&s->lock);
   return_held(h);
   pthread_mutex_unlock(&s->lock);
@@ -192,7 +193,7 @@ static void make_do(hand *h, chunk c, bool others)
   shrink(h->on, c.group, others || c.count / 2 < least_of(h) ? c.count : c.count / 2);
 }
 
-/* What comes behind the kernels may need memory too, as a list's entries do. */
+/* The steps after the kernels may need memory too, for example for a list's entries. */
 static abut_status end_oldest(hand *h)
 {
   bool computed = false;
@@ -258,7 +259,7 @@ static void *work_on(void *user)
 
 /* ---- all of them ---- */
 
-/* Whether a member may take part. What stands in does so only where none before it is left. */
+/* Returns whether a member may take part. Substitutes do so only if none before them is left. */
 static bool is_fit(const sharing *s, size_t i)
 {
   return context_works(s->call->context, i) && !s->unfit[i];
@@ -273,7 +274,7 @@ static bool any_fit(const sharing *s)
   return i < MEMBERS;
 }
 
-/* One more member for a call that no other does. */
+/* Adds a substitute if no other member can do the call. */
 static abut_status stand_in(const sharing *s)
 {
   context *c = s->call->context;
@@ -282,7 +283,7 @@ static abut_status stand_in(const sharing *s)
            : fail(ABUT_ERROR_TOO_LARGE, "%s", s->unfit_text);
 }
 
-/* No more hands than elements. */
+/* Starts no more threads than there are elements. */
 static void start(sharing *s)
 {
   context *c = s->call->context;
@@ -299,7 +300,8 @@ static void start(sharing *s)
   s->working = s->hand_count;
 }
 
-/* On the caller's thread: waits for the hands and tells of what they do, the last of it too. */
+/* Runs on the caller's thread: waits for the devices and reports their progress, including the
+ * final one. */
 static void wait_for_hands(sharing *s)
 {
   bool over = false;
@@ -329,8 +331,9 @@ static void start_thread(hand *h)
   }
 }
 
-/* Every working device until nothing is left to do or no device works. A device alone works on the
- * caller's thread; of several, one for which there is no thread leaves its work to the others. */
+/* Runs every working device until the work is done or no device works. A single device uses the
+ * caller's thread. With several, a device for which no thread can be created leaves its work to the
+ * others. */
 static void run_round(sharing *s)
 {
   start(s);

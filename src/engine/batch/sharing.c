@@ -2,17 +2,17 @@
 
 #include <math.h>
 
-/* First chunk of a device whose throughput is not known; the host path, which is slow, takes 1. */
+/* First chunk of a device with unknown throughput; 1 for the host path, which is slow. */
 #define PROBE ((size_t)64)
-#define LEAST_SECONDS 1e-3 /* smaller chunks cost more by their launches than they balance */
-#define WARY_SECONDS 1e-2  /* of a chunk while another device's throughput is not known */
+#define LEAST_SECONDS 1e-3 /* smaller chunks cost more in launches than they gain in balance */
+#define WARY_SECONDS 1e-2  /* limit on a chunk while another device's throughput is unknown */
 
 static double rate_of(const sharing *s, const hand *h, size_t group)
 {
   return s->call->groups[group].rates[h->member];
 }
 
-/* Of how many working devices the throughput is known, and the sum of it. */
+/* Returns the number of working devices with known throughput, and the sum of it. */
 static size_t count_known(const sharing *s, size_t group, double *sum)
 {
   size_t known = 0;
@@ -25,13 +25,14 @@ static size_t count_known(const sharing *s, size_t group, double *sum)
   return known;
 }
 
-/* A device's part of all throughput; those not measured yet count as the mean of the others. */
+/* Returns a device's share of all throughput. Unmeasured ones count as the mean of the others. */
 static double part_of(const sharing *s, double rate, double sum, size_t known)
 {
   return rate <= 0.0 ? 1.0 / (double)s->working : rate / (sum / (double)known * (double)s->working);
 }
 
-/* Half of the device's part of what is left; towards the end its part, of next to nothing all. */
+/* Returns half of the device's share of what is left. A small share is taken whole, up to
+ * LEAST_SECONDS of work; a tiny one is rounded up to that. */
 static double guided_size(double rate, double fair)
 {
   const double least = rate * LEAST_SECONDS;
@@ -44,8 +45,9 @@ static size_t most_of(const hand *h, size_t group)
   return bound && bound < most ? bound : most;
 }
 
-/* Of a piece of `left` elements. Alone, equal chunks as large as memory lets them be; with others,
- * by throughput, where `all` is what they have to do yet, counted in such elements. */
+/* Returns the size of the next chunk from a piece of `left` elements. A single device takes equal
+ * chunks as large as memory allows. Several devices share by throughput; `all` is the remaining
+ * work, counted in elements of this group. */
 static size_t wanted_size(const sharing *s, const hand *h, size_t group, size_t left, double all)
 {
   const size_t most = most_of(h, group);
@@ -60,7 +62,7 @@ static size_t wanted_size(const sharing *s, const hand *h, size_t group, size_t 
   size_t size = guided < (double)left ? 1 + (size_t)guided : left;
   const size_t probe = device_info(h->device)->type == ABUT_DEVICE_HOST ? 1 : PROBE;
   size = rate > 0.0 || size < probe ? size : probe;
-  if (rate > 0.0 && known < s->working) { /* it may be slow beside the others */
+  if (rate > 0.0 && known < s->working) { /* it may be slow compared with the others */
     size = (size_t)fmin((double)size, 1.0 + rate * WARY_SECONDS);
   }
   return size < most ? size : most;
@@ -129,7 +131,7 @@ bool sharing_take(hand *h, bool wait, chunk *out)
   return found;
 }
 
-/* The time of an element, one over a device's mean throughput; 0 where none is known. */
+/* Returns the time per element, the inverse of a device's mean throughput; 0 if none is known. */
 static double time_of_each(const batch_group *g)
 {
   double sum = 0.0, known = 0.0;

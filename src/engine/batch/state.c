@@ -20,7 +20,7 @@ static void free_range(range *r)
   }
 }
 
-/* Frees all ranges. From now on the state is what its copy says. */
+/* Frees all ranges. The state then equals its copy. */
 static void let_go(state *s)
 {
   for (size_t i = 0; i < s->range_count; ++i) {
@@ -39,8 +39,8 @@ static abut_status add_range(state *s, size_t first, size_t count, size_t place)
   return ABUT_SUCCESS;
 }
 
-/* Gives rows first .. end - 1 to a member, in as many ranges as it takes for each to fit the
- * member's largest buffer. */
+/* Gives rows first .. end - 1 to a member, in as many ranges as needed for each to fit the member's
+ * largest buffer. */
 static abut_status add_ranges(state *s, size_t first, size_t end, size_t place)
 {
   const uint64_t bytes = device_info(s->context->members[place].device)->allocation_bytes;
@@ -57,8 +57,8 @@ static abut_status add_ranges(state *s, size_t first, size_t end, size_t place)
   return ABUT_SUCCESS;
 }
 
-/* Returns a member's part of the rows. A device that stands in for the failed ones has none of its
- * own, and takes all rows. */
+/* Returns a member's share of the rows. A substitute for failed devices has no share of its own and
+ * takes all rows. */
 static double part_of(const state *s, size_t place)
 {
   return place < s->context->count ? s->parts[place] : 1.0;
@@ -71,8 +71,8 @@ static bool holds_rows(const state *s, size_t place, double sum)
          (sum <= 0.0 || part_of(s, place) > 0.0);
 }
 
-/* Shares the rows out among the members by their parts, or equally where no working member has a
- * part above 0. */
+/* Divides the rows among the members by their shares, or equally if no working member has a share
+ * above 0. */
 static abut_status divide(state *s)
 {
   double sum = 0.0, before = 0.0;
@@ -89,7 +89,7 @@ static abut_status divide(state *s)
       first = end;
     }
   }
-  if (s->range_count) { /* by rounding, the parts' sum may miss 1 */
+  if (s->range_count) { /* the shares' sum may differ from 1 by rounding */
     range *last = &s->ranges[s->range_count - 1];
     last->count = s->count - last->first;
   }
@@ -107,8 +107,8 @@ static abut_status fill_range(const state *s, range *r)
   return ABUT_SUCCESS;
 }
 
-/* Passes on the status of work on a range's owning device, which the context loses where it has
- * failed. */
+/* Returns the status of work on a range's owning device. A device that failed is removed from the
+ * context. */
 static abut_status on_owning_device(const state *s, const range *r, abut_status status)
 {
   if (status != ABUT_SUCCESS) {
@@ -166,7 +166,7 @@ static const member *failed_last(const context *c)
 
 void state_go_back(state *s)
 {
-  for (size_t i = 0; i < s->range_count; ++i) { /* kernels may still be at work on them */
+  for (size_t i = 0; i < s->range_count; ++i) { /* kernels may still be using them */
     device_drain(owning_device(s, &s->ranges[i]));
   }
   let_go(s);
@@ -184,7 +184,7 @@ abut_status state_fall_back(state *s)
               : ABUT_SUCCESS;
 }
 
-/* ---- what it is ---- */
+/* ---- properties ---- */
 
 state *state_get(abut_state s)
 {

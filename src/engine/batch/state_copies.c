@@ -1,4 +1,4 @@
-/* A state's rows between the host and the devices, and its copy. */
+/* Moves a state's rows between the host and the devices, and updates its copy. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -14,7 +14,7 @@ typedef struct transfer {
   char *to;
 } transfer;
 
-/* Transfers those rows that lie in a range. */
+/* Transfers the rows that are in a range. */
 static abut_status transfer_range(const state *s, const range *r, const transfer *t)
 {
   const size_t row = state_row(s, t->array), range_end = r->first + r->count;
@@ -39,7 +39,7 @@ static abut_status transfer_all(state *s, const transfer *t)
       context_fail(s->context, r->place, status);
       return state_fall_back(s);
     }
-    if (status != ABUT_SUCCESS && !state_changed(s)) { /* only some rows may be written */
+    if (status != ABUT_SUCCESS && !state_changed(s)) { /* possibly only some rows are written */
       state_go_back(s);
     }
     TRY(status);
@@ -70,7 +70,7 @@ abut_status abut_write_state(abut_state_array array, size_t first, size_t rows, 
   }
   const size_t row = state_row(s, array.array);
   const transfer t = {array.array, first, rows, from, NULL};
-  if (!state_changed(s)) { /* it stays so, for the copy is written, too */
+  if (!state_changed(s)) { /* it remains unchanged, because the copy is written, too */
     memcpy(s->copy[array.array] + first * row, from, rows * row);
   } else {
     ++s->changes;
@@ -114,7 +114,7 @@ abut_status abut_save_state(abut_state handle_)
     const transfer t = {i, 0, s->count, NULL, next[i]};
     TRY_DONE(transfer_all(s, &t));
   }
-  for (size_t i = 0; i < s->array_count; ++i) { /* `next` keeps the older ones, to be freed */
+  for (size_t i = 0; i < s->array_count; ++i) { /* `next` takes the older ones, to free them */
     char *copy = s->copy[i];
     s->copy[i] = next[i];
     next[i] = copy;

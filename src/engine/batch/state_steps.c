@@ -1,4 +1,4 @@
-/* The operations that loops do on a state's arrays between their steps, as operations of the
+/* The operations on a state's arrays that loops use between their steps, as operations of the
  * engine. */
 #include "base/call_lock.h"
 #include "base/error.h"
@@ -8,18 +8,18 @@
 
 enum { OPERANDS = 4 };
 
-/* A step. Operands lie in buffer pool 0 in the order of the call: y, then what it is made of. */
+/* A step. Operands are in buffer pool 0 in the order of the call: y, then its inputs. */
 typedef struct step_call {
   batch_call base;
   kernel_id kernel;
   abut_state_array operands[OPERANDS];
-  size_t width;   /* numbers of a row of y */
-  size_t factors; /* numbers of a row of z, by which x is multiplied: `width`, or one for all */
+  size_t width;   /* numbers per row of y */
+  size_t factors; /* numbers per row of z, which multiplies x: `width`, or one for all */
   double a, b;
 } step_call;
 
-/* There is nothing to ask: these kernels are of the first program, which was asked when the context
- * was made. */
+/* No self-test is needed: these kernels belong to the first program, which is tested when the
+ * context is created. */
 static abut_status test(const batch_call *c, size_t place)
 {
   (void)c;
@@ -27,7 +27,7 @@ static abut_status test(const batch_call *c, size_t place)
   return ABUT_SUCCESS;
 }
 
-/* Bounds a chunk, for kernels count its numbers in int. */
+/* Bounds a chunk, because kernels count its numbers in int. */
 static abut_status place(batch_on *on)
 {
   const step_call *s = (const step_call *)on->call;
@@ -61,7 +61,7 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
 
 static const operation step_operation = {.test = test, .place = place, .launch = launch};
 
-/* Sets up a step into y, of whose state all other operands must be, too. */
+/* Sets up a step that writes y. All other operands must be of the same state. */
 static abut_status start(step_call *s, kernel_id kernel, abut_state_array y)
 {
   state *of = NULL;

@@ -1,13 +1,13 @@
-/* A buffer pool is a set of numbered buffers of a slot of a device, whose memory calls reuse. The
- * buffers belong to no body and no pair: one call overwrites what another one has left there. */
+/* A buffer pool is a set of numbered buffers in a slot of a device, reused from call to call. The
+ * buffers belong to no body or pair: each call overwrites the content of the previous one. */
 #ifndef ABUT_DEVICE_BUFFER_POOL_H
 #define ABUT_DEVICE_BUFFER_POOL_H
 
 #include "engine/device/device.h"
 
-/* A slot has so many pools, because a call may need so many runs of kernels beside each other. */
+/* Pools per slot: a call may need this many independent sets of buffers. */
 #define BUFFER_POOLS 2
-/* A pool has so many buffers, which each operation numbers for itself. */
+/* Buffers per pool; each operation numbers them for itself. */
 #define POOL_BUFFERS 176
 
 typedef struct buffer_pool {
@@ -19,11 +19,10 @@ typedef struct buffer_pools {
   buffer_pool of[DEVICE_SLOTS][BUFFER_POOLS];
 } buffer_pools;
 
-/* Makes a buffer of at least `bytes` where there is none so large. A buffer is kept, and only
- * grows. */
+/* Ensures that a buffer has at least `bytes`. Buffers are retained and only grow. */
 abut_status buffer_pool_prepare(buffer_pool *p, device *d, size_t buffer, size_t bytes);
 
-/* Lets go of a slot's buffers. */
+/* Frees a slot's buffers. */
 void buffer_pools_empty(buffer_pools *p, size_t slot);
 
 void buffer_pools_free(buffer_pools *p); /* NULL is allowed */

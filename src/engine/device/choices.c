@@ -11,7 +11,8 @@
 #define TEXT_MOST 256
 #define PARTS_MOST 256
 
-/* A driver that cannot divide a device may have no such function at all, so it is asked first. */
+/* A driver that cannot divide a device may lack the function for it, so the capability is queried
+ * first. */
 static bool divides(cl_device_id device)
 {
   cl_device_partition_property kinds[16] = {0};
@@ -68,9 +69,9 @@ static void name_part(found_device *found, const abut_device_choice *choice)
   found->part_text = (size_t)used;
 }
 
-/* This is a device that was divided into parts of so many units. PoCL 3.1 looks at a part once
- * more when its last queue and event have gone: parts stay, for whoever divides the device alike
- * again. */
+/* A device divided into parts of `units` compute units. PoCL 3.1 accesses a part once more after
+ * its last queue and event are released. Parts are therefore retained, and reused when the device
+ * is divided the same way again. */
 typedef struct divided {
   struct divided *next;
   cl_device_id device;
@@ -128,7 +129,7 @@ abut_status take_part(found_device *found, const abut_device_choice *choice)
   return ABUT_SUCCESS;
 }
 
-/* Reads "/UNITS" or "/UNITS.PART" at the end of a user's words. */
+/* Reads "/UNITS" or "/UNITS.PART" at the end of a device choice. */
 typedef struct division {
   unsigned units, part;
   bool one;

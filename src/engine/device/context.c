@@ -25,7 +25,7 @@ static bool same_choice(const abut_device_choice *a, const abut_device_choice *b
   return a->device == b->device && a->units == b->units && (!a->units || a->part == b->part);
 }
 
-/* Host paths are threads, so that there may be several. */
+/* Host paths are threads, so a context may have several. */
 static abut_status check_once(const abut_device_choice *choice)
 {
   found_device found;
@@ -111,7 +111,7 @@ static abut_status keep_directory(context *c, const char *directory)
   return ABUT_SUCCESS;
 }
 
-/* What the caller's definition points at need not last. */
+/* Copies the definition, because the caller's pointers need not stay valid. */
 static abut_status keep_def(context *c, const abut_context_def *def)
 {
   c->def = *def;
@@ -119,7 +119,7 @@ static abut_status keep_def(context *c, const abut_context_def *def)
   c->def.devices = NULL;
   c->def.timeout = def->timeout > 0.0 ? def->timeout : TIMEOUT;
   c->by_preference = def->device == ABUT_DEVICE_DEFAULT && !def->devices && !def->opencl_queue;
-  if (def->opencl_queue) { /* the caller's memory is out of the host path's reach */
+  if (def->opencl_queue) { /* the host path cannot access the caller's memory */
     c->def.fallback = ABUT_FALLBACK_NONE;
   }
   return keep_directory(c, def->kernel_directory);
@@ -152,7 +152,7 @@ static abut_status open_found(context *c, size_t place, const found_device *foun
   return open_member(c, place, &choice);
 }
 
-/* What could not be opened has failed, as what fails later has. */
+/* A device that cannot be opened is marked as failed, like one that fails later. */
 static abut_status fail_found(context *c, size_t place, const found_device *found,
                               abut_status status)
 {
@@ -161,13 +161,13 @@ static abut_status fail_found(context *c, size_t place, const found_device *foun
   return ABUT_SUCCESS;
 }
 
-/* What is wrong with the definition, with memory or with the user's file is no device's fault. */
+/* An error in the definition, in memory or in the user's file is not a device's fault. */
 static bool is_passed_over(abut_status status)
 {
   return is_device_error(status) || status == ABUT_ERROR_PRECISION;
 }
 
-/* The first one. */
+/* Opens the first device in the order of preference. */
 static abut_status open_preferred(context *c)
 {
   found_device found;
@@ -358,7 +358,7 @@ void context_fail(context *c, size_t i, abut_status status)
   pthread_mutex_unlock(&c->lock);
 }
 
-/* A single failed device says it itself; of several the last one's words are given. */
+/* A single failed device gives its own error text; several give that of the last failure. */
 static abut_status none_left(const context *c)
 {
   const member *m = &c->members[0];
@@ -386,8 +386,8 @@ bool context_can_stand_in(const context *c)
   return c->def.fallback == ABUT_FALLBACK_HOST && !host_stands_in;
 }
 
-/* Opens the next device in the order of preference, as long as one can be opened. The last place is
- * the host path's. */
+/* Opens the next device in the order of preference that can be opened. The last place is the host
+ * path's. */
 static abut_status add_preferred(context *c, bool *added)
 {
   found_device found;
@@ -420,7 +420,8 @@ abut_status context_stand_in(context *c)
   return device_open(&options, &c->members[context_members(c)].device);
 }
 
-/* What a device keeps for chunks makes room for what is asked of it now. */
+/* If memory runs out, the memory that a device holds for chunks is freed and the function is tried
+ * again. */
 static abut_status run_on(context *c, size_t i, member_function run, void *user)
 {
   member *m = &c->members[i];

@@ -1,4 +1,4 @@
-/* What a context reports of itself: its devices, counts of what they did, and the timeline. */
+/* Reports of a context: its devices, their counters, and the timeline. */
 #include "base/call_lock.h"
 #include "base/clock.h"
 #include "base/error.h"

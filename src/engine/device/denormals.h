@@ -1,14 +1,14 @@
-/* Numbers below the smallest normal one cost x86 processors a hundred times as much as others.
- * Products of factors of activities come there all the time, and nothing depends on what they are.
- * Kernels on the host path count them as zero, as those of OpenCL do by a build option; the thread
- * that runs them gets its own setting back. Other processors take such numbers at full speed. */
+/* Arithmetic on denormal numbers is about a hundred times slower on x86 processors. Products of
+ * activity factors are often that small, and no result depends on them. Kernels on the host path
+ * treat denormals as zero; OpenCL kernels do the same by a build option. The thread's own setting
+ * is restored afterwards. Other processors handle denormals at full speed. */
 #ifndef ABUT_DENORMALS_H
 #define ABUT_DENORMALS_H
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 
-#define DENORMALS_ARE_ZERO 0x8040u /* MXCSR: results are flushed, operands are taken as zero */
+#define DENORMALS_ARE_ZERO 0x8040u /* MXCSR: denormal results and operands become zero */
 
 static inline unsigned flush_denormals(void)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds the device. Of several parts of one device each has the whole one's launch parameters. */
+/* Finds the device. A part of a device has the whole device's launch parameters. */
 static abut_status find(device *d, const device_options *options)
 {
   const tuning wanted = {options->lanes, options->group, options->items, 0};
@@ -34,18 +34,18 @@ static abut_status find(device *d, const device_options *options)
   return options->choice.units ? take_part(&d->found, &options->choice) : ABUT_SUCCESS;
 }
 
-/* Intel's CPU runtime (2026) has a thread fewer than compute units: its last one is the thread that
- * waits by clFinish. A part of a device is to use no more than its units, and a caller's queue may
- * hold what waits for the caller. */
+/* Intel's CPU runtime (2026) has one thread fewer than compute units; the thread that waits in
+ * clFinish is its last worker. Not used for parts of a device, which must not exceed their units,
+ * nor for a caller's queue, which may contain work that waits for the caller. */
 static bool lends_threads(const device *d, const device_options *options)
 {
   return d->found.info.type == ABUT_DEVICE_CPU && !options->choice.units && !options->queue &&
          strstr(d->found.info.platform, "Intel(R) OpenCL");
 }
 
-/* Kernels of a folder have one form alone, and a caller's queue may hold what waits for the caller.
- * A table of addresses is more than OpenCL lets kernels follow without being told of each; PoCL's
- * processors follow them. */
+/* Kernels from a folder have no merged form, and a caller's queue may contain work that waits for
+ * the caller. OpenCL does not let kernels use addresses in tables unless each buffer is declared,
+ * but PoCL's CPU devices do. */
 static bool merges(const device *d, const device_options *options)
 {
   bool alone = opencl_can_share(d->found.device) && !options->kernel_directory && !options->queue &&
@@ -129,7 +129,7 @@ void device_close(device *d)
   for (size_t i = 0; !d->lost && i < DEVICE_SLOTS; ++i) {
     buffer_destroy(d->tables[i].memory);
   }
-  if (d->lost) { /* its kernels may never end: what they use is left behind */
+  if (d->lost) { /* its kernels may never end: what they use is leaked */
     opencl_abandon(d->cl);
   } else {
     opencl_close(d->cl, d->timeout);
@@ -161,7 +161,7 @@ abut_status device_submit(device *d)
   return d->cl ? opencl_submit(d->cl) : ABUT_SUCCESS;
 }
 
-/* Returns the status of a wait, and marks a device that is lost by it. */
+/* Returns the status of a wait, and marks the device as lost after a timeout. */
 static abut_status waited(device *d, abut_status status)
 {
   d->lost = d->lost || status == ABUT_ERROR_TIMEOUT;
@@ -190,13 +190,13 @@ abut_status device_end(device *d)
   return d->cl ? waited(d, opencl_end(d->cl, d->timeout)) : ABUT_SUCCESS;
 }
 
-/* Whether copies are the host's own, without a command. */
+/* Returns whether the host copies directly, without a command. */
 static bool on_host(const buffer *b)
 {
   return !b->owner->cl || (b->host && !b->wraps);
 }
 
-/* Waits before each copy that blocks. */
+/* Waits before each blocking copy. */
 static abut_status reach(const buffer *b)
 {
   device *d = b->owner;
@@ -212,7 +212,7 @@ bool device_lost(const device *d)
   return d->lost;
 }
 
-/* Waits until nothing runs, or the device is lost. The error's text stays. */
+/* Waits until nothing is running, or the device is lost. Retains the error text. */
 static void wait_for_all(device *d, abut_status (*wait)(opencl *, double))
 {
   char text[ERROR_TEXT_BYTES];
@@ -289,8 +289,7 @@ done:
 
 bool device_on_host_memory(const device *d)
 {
-  /* oclgrind takes borrowed memory for memory that nobody has written. rusticl of Mesa 22.3 gains
-   * nothing by it. */
+  /* Oclgrind treats borrowed memory as uninitialized. rusticl of Mesa 22.3 gains nothing. */
   return !d->cl ||
          (d->found.info.type == ABUT_DEVICE_CPU && !strstr(d->found.info.platform, "Oclgrind") &&
           !strstr(d->found.info.platform, "rusticl"));
@@ -325,10 +324,10 @@ void buffer_destroy(buffer *b)
   }
   void *shared = b->memory && !b->wraps ? b->host : NULL;
   if (shared) {
-    /* a driver keeps a cl_mem for its kernels, not memory that is shared */
+    /* a driver retains a cl_mem for its kernels, but not shared memory */
     wait_for_all(b->owner, opencl_settle);
   }
-  if (b->memory && !b->owner->lost) { /* else kernels may still use it */
+  if (b->memory && !b->owner->lost) { /* otherwise kernels may still use it */
     opencl_release(b->owner->cl, b->memory, shared);
   }
   if (!b->wraps) {
@@ -340,7 +339,7 @@ void buffer_destroy(buffer *b)
   free(b);
 }
 
-/* Makes a buffer in memory of somebody else's: a cl_mem, which becomes its own, or the host's. */
+/* Makes a buffer of foreign memory: a cl_mem, which the buffer then owns, or host memory. */
 static abut_status wrap(device *d, cl_mem part, void *host, size_t bytes, buffer **out)
 {
   void *memory = NULL;

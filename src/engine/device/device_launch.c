@@ -18,7 +18,7 @@ static abut_status check_arguments(program_id program, kernel_id kernel,
                      entry->name);
 }
 
-/* Returns some buffer of the launch, for the arguments that its kernel will not touch. */
+/* Returns some buffer of the launch, for arguments that its kernel does not access. */
 static buffer *any_buffer(const launch_argument *arguments, size_t count)
 {
   for (size_t i = 0; i < count; ++i) {
@@ -48,16 +48,16 @@ static void launch_host(device *d, program_id program, kernel_id kernel, size_t 
   launches[d->precision][program](kernel, x, y, a);
 }
 
-/* Frames of poses are worth float64: where the device has none, the host path makes them, from
- * copies of the kernel's buffers. */
+/* Frames of poses are computed in float64. If the device has no float64, the host path computes
+ * them from copies of the kernel's buffers. */
 bool device_runs_on_host(const device *d, kernel_id kernel)
 {
   return d->cl && !d->found.info.has_float64 && kernel == KERNEL_POSES;
 }
 
-#define POSES_WRITES 6 /* the first argument that KERNEL_POSES writes: all before it are const */
+#define POSES_WRITES 6 /* the first argument that KERNEL_POSES writes; all before it are const */
 
-/* The caller may have made its memory such that only the device reads it. */
+/* The caller may have created its memory without host access, so it is copied first. */
 static abut_status read_through_copy(buffer *from, void *to)
 {
   buffer *copy = NULL;

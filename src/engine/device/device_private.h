@@ -1,4 +1,4 @@
-/* This is what a device and its buffers are, for the files that implement device.h alone. */
+/* The structs of a device and its buffers, only for the files that implement device.h. */
 #ifndef ABUT_DEVICE_DEVICE_PRIVATE_H
 #define ABUT_DEVICE_DEVICE_PRIVATE_H
 
@@ -11,7 +11,7 @@
 
 typedef struct recorder recorder;
 
-/* Memory of a slot that its kernels read tables from, one behind the other. */
+/* Memory of a slot for the tables that its kernels read, one after the other. */
 typedef struct launch_table {
   buffer *memory;
   size_t used;
@@ -21,14 +21,14 @@ struct device {
   found_device found;
   bool lost;
   abut_precision precision;
-  tuning settings[MODULE_COUNT]; /* the lanes of all are the same */
+  tuning settings[MODULE_COUNT]; /* `lanes` is the same in all */
   double timeout;
   abut_counters counters;
   opencl *cl;  /* NULL on the host path */
-  bool shares; /* its buffers lie where the host reads and writes them itself */
-  bool merges; /* kernels find these by addresses in tables */
+  bool shares; /* the host accesses its buffers directly */
+  bool merges; /* kernels find buffers by addresses in tables */
   size_t slot;
-  recorder *recorder; /* of launches; NULL: there was none yet */
+  recorder *recorder; /* of launches; NULL: none yet */
   launch_table tables[DEVICE_SLOTS];
 };
 
@@ -36,20 +36,20 @@ struct buffer {
   device *owner;
   size_t bytes;
   cl_mem memory;
-  void *host; /* on the host path; of a buffer that is shared; of the caller's that is borrowed */
-  bool wraps; /* memory of the caller's */
+  void *host; /* on the host path, of a shared buffer, or of borrowed memory of the caller */
+  bool wraps; /* the caller's memory */
 };
 
-/* Fails once kernels of the device have not ended in time. */
+/* Fails if kernels of the device have exceeded the time limit. */
 abut_status device_check_there(const device *d);
 
-/* Waits until all that was launched in the slot has ended. */
+/* Waits until everything launched in the slot has ended. */
 abut_status device_end(device *d);
 
-/* Whether a kernel is carried out by the host in the device's place. */
+/* Returns whether the host executes a kernel in place of the device. */
 bool device_runs_on_host(const device *d, kernel_id kernel);
 
-/* Whether launches are kept, and keeps one. */
+/* Return whether launches are being recorded; record one. */
 bool device_records(const device *d);
 abut_status device_keep(device *d, program_id program, kernel_id kernel, size_t x, size_t y,
                         const launch_argument *arguments, size_t count);

@@ -13,7 +13,8 @@
 #define MAX_PLATFORMS 32
 #define MAX_DEVICES 64
 
-/* Asks what every driver must answer: without it, the device would be taken for another one. */
+/* Queries a property that every driver must report: without it, the device would be mistaken for
+ * another one. */
 static void query_device(found_device *d, cl_device_info what, size_t bytes, void *to)
 {
   const cl_int code = clGetDeviceInfo(d->device, what, bytes, to, NULL);
@@ -45,7 +46,7 @@ static abut_device_type query_type(found_device *d)
   return type & CL_DEVICE_TYPE_GPU ? ABUT_DEVICE_GPU : ABUT_DEVICE_OTHER;
 }
 
-/* A driver that knows no float64 may not know the question. */
+/* A driver without float64 may not support this query. */
 static bool query_float64(found_device *d)
 {
   cl_device_fp_config doubles = 0;
@@ -55,7 +56,8 @@ static bool query_float64(found_device *d)
   return doubles != 0;
 }
 
-/* Drivers of AMD name the architecture first, "gfx90a:sramecc+:xnack-"; NVIDIA's have a query. */
+/* AMD's drivers put the architecture first in the name, "gfx90a:sramecc+:xnack-". NVIDIA's have a
+ * query. */
 static void find_architecture(cl_device_id device, abut_device_info *info)
 {
   enum { MAJOR = 0x4000, MINOR = 0x4001 }; /* of cl_nv_device_attribute_query */
@@ -111,7 +113,7 @@ static void describe_host(abut_device_info *info)
   snprintf(info->version, sizeof info->version, "C11");
 }
 
-/* What is wrong with the user's file is told where a context is made, not by every list. */
+/* Errors in the user's file are reported when a context is created, not in every list. */
 static void find_lanes(found_device *devices, size_t count)
 {
   char *path = NULL;
@@ -127,8 +129,7 @@ static void find_lanes(found_device *devices, size_t count)
   free(path);
 }
 
-/* Lists up to `capacity` devices and returns how many there are. A platform that fails is
- * skipped. */
+/* Lists up to `capacity` devices and returns their number. A platform that fails is skipped. */
 static size_t discover_all(found_device *out, size_t capacity)
 {
   size_t count = 0;
@@ -165,7 +166,7 @@ static size_t discover_all(found_device *out, size_t capacity)
   return count + 1;
 }
 
-/* This was the host path's index when devices were listed last. */
+/* The host path's index when devices were last listed. */
 static _Atomic uint32_t host_index = UINT32_MAX;
 
 /* Lists all devices in an array that the caller frees, without their lanes. */
@@ -176,7 +177,7 @@ static abut_status discover_locked(found_device **out, size_t *count)
   TRY(allocate(&memory, *count, sizeof(found_device)));
   *out = memory;
   const size_t again = discover_all(*out, *count);
-  if (again != *count) { /* an index would mean another device than it did */
+  if (again != *count) { /* an index would no longer mean the same device */
     free(memory);
     *out = NULL;
     return fail(ABUT_ERROR_DEVICE, "%zu devices were there, and %zu at once after that", *count,
@@ -312,8 +313,8 @@ static bool contains(const char *text, const char *part)
   return n == 0;
 }
 
-/* Says how well a device answers a user's words: 0 not at all. The exact name beats a part of
- * one. */
+/* Rates how well a device matches a user's choice; 0: not at all. The exact name is better than a
+ * part of it. */
 static int match(const abut_device_info *info, const char *text)
 {
   static const char *const types[] = {"host", "cpu", "gpu", "other"};

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_int asked_by; /* a process; 0: none */
+static atomic_int asked_by; /* a process ID; 0: none */
 
 void driver_lock(void)
 {

@@ -1,9 +1,9 @@
-/* One thread at a time asks a driver which devices there are, and opens them.
+/* A lock that lets one thread at a time query drivers for devices and open them.
  *
- * OpenCL promises that any thread may call it, but PoCL 3.1 starts at the first question: a second
- * thread that asks meanwhile is told of devices which are not described yet, and ends the process.
- * The lock is held for calls of OpenCL alone, one after the other: none waits for kernels, and none
- * takes it twice.
+ * OpenCL guarantees thread safety, but PoCL 3.1 initializes itself at the first query: a second
+ * thread that queries meanwhile gets devices without descriptions, which ends the process. The lock
+ * is held only during calls of OpenCL, one at a time. These do not wait for kernels, and no thread
+ * takes the lock twice.
  */
 #ifndef ABUT_DEVICE_DRIVER_LOCK_H
 #define ABUT_DEVICE_DRIVER_LOCK_H
@@ -13,11 +13,12 @@
 void driver_lock(void);
 void driver_unlock(void);
 
-/* Says, under the lock, that there are drivers and that they have been asked. */
+/* Records, under the lock, that there are drivers and that they have been queried. */
 void drivers_asked(void);
 
-/* Whether drivers can be asked. They cannot in a process forked from one that has asked them. Their
- * threads are not there, and PoCL waits for them for ever, also in a context of the child's own. */
+/* Returns whether drivers can be queried. They cannot in a process forked from one that has queried
+ * them: the drivers' threads do not exist there, and PoCL waits for them forever, even in a new
+ * context of the child. */
 bool drivers_are_here(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Hands a kernel to the object that has it: there is one for each group of modules and each kind of
- * number. */
+/* Passes a kernel to the object that contains it: there is one for each group of modules and each
+ * kind of number. */
 #include "engine/device/host_path.h"
 
 #include "host_groups.inl"

@@ -1,5 +1,5 @@
-/* The host path has the kernels as C11, in both precisions, on plain numbers, on duals and on duals
- * of six tangents. */
+/* The host path contains the kernels as C11, in both precisions, for plain numbers, duals, and
+ * duals with six tangents. */
 #ifndef ABUT_DEVICE_HOST_PATH_H
 #define ABUT_DEVICE_HOST_PATH_H
 

@@ -1,6 +1,6 @@
-/* The kernels of one group of modules on one kind of number. host_path.c.in includes this with
- * REAL_DOUBLE, TANGENTS, HOST_SHIMS and HOST_LAUNCH set, and WITH_ADJOINT 0 where adjoint kernels
- * are left out. */
+/* The kernels of one group of modules on one kind of number. host_path.c.in includes this file
+ * after setting REAL_DOUBLE, TANGENTS, HOST_SHIMS and HOST_LAUNCH, and WITH_ADJOINT to 0 to omit
+ * adjoint kernels. */
 #include "engine/device/denormals.h"
 #include "engine/device/host_path.h"
 
@@ -15,10 +15,11 @@ static _Thread_local size_t work_item[2];
 #define get_group_id(i) work_item[i]
 #define get_local_id(i) 0
 
-/* The suites are written for every variant of the generic number; none uses all of it. */
+/* The suites serve every variant of the generic number; no variant uses all of them. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #ifndef __clang__
-/* At -O3 gcc does not see that what a mixture lacks is not read: both follow the same flags. */
+/* At -O3 gcc does not see that parts of a mixture that are missing are never read: the same flags
+ * control both. */
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include HOST_SHIMS

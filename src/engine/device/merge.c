@@ -1,6 +1,6 @@
-/* Launches of independent tracks, of which a driver is given as few as can be: those of one kernel
- * that come next in several tracks are one launch of its other form (MERGED in cl/num/real.h),
- * which finds what each of them asks for in a table. */
+/* Merges launches of independent tracks into as few launches as possible. Launches of the same
+ * kernel that are next in several tracks become one launch of its merged form (MERGED in
+ * cl/num/real.h). This form finds the arguments of each launch in a table. */
 #include "engine/device/device_private.h"
 
 #include "base/error.h"
@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_BYTES ((size_t)4 << 20) /* of a slot; once it is full its kernels are waited for */
+#define TABLE_BYTES ((size_t)4 << 20) /* per slot; when it is full, its kernels are waited for */
 #define STRUCTURE_BYTES 256           /* of a launch's arguments */
-#define ROW_HEAD 2                    /* numbers of a table's row before the arguments */
+#define ROW_HEAD 2                    /* entries of a table's row before the arguments */
 
 typedef struct kept_launch {
   program_id program;
   kernel_id kernel;
-  size_t number; /* of `play`: of its kernel */
+  size_t number; /* of its kernel; set by `play` */
   size_t x, y, count;
   launch_argument arguments[KERNEL_ARGUMENTS];
   unsigned char structures[STRUCTURE_BYTES];
@@ -26,14 +26,13 @@ struct recorder {
   bool on;
   kept_launch *all;
   size_t count, room;
-  size_t *tracks; /* where each begins in `all` */
+  size_t *tracks; /* start of each in `all` */
   size_t track_count, track_room;
-  size_t *heads; /* of `play`: what comes next in each track */
+  size_t *heads; /* next launch of each track, in `play` */
   size_t head_room;
-  size_t *group; /* and which launches are made one */
+  size_t *group; /* launches that are merged */
   size_t group_room;
-  size_t *last; /* (kernels, tracks) 1 more than where each kernel is last in a track; 0:
-                   nowhere */
+  size_t *last; /* (kernels, tracks) 1 + index of each kernel's last launch in a track; 0: none */
   size_t last_room;
 };
 
@@ -104,7 +103,7 @@ abut_status device_keep(device *d, program_id program, kernel_id kernel, size_t 
   return ABUT_SUCCESS;
 }
 
-/* Launches lie where they stay from here on. */
+/* Sets pointers to structures, because launches no longer move from here on. */
 static void find_structures(recorder *r)
 {
   for (size_t k = 0; k < r->count; ++k) {
@@ -126,8 +125,8 @@ static bool has_address(const buffer *b)
   return b->host && !b->wraps;
 }
 
-/* Finds the one buffer of a launch that has no address, which is passed beside the table. False
- * where there are more. */
+/* Finds the only buffer of a launch without an address, which is passed separately from the table.
+ * Returns false if there are several. */
 static bool find_common(const kept_launch *l, buffer **out)
 {
   *out = NULL;
@@ -183,8 +182,7 @@ static void put_row(const device *d, const kept_launch *l, size_t first, uint64_
   }
 }
 
-/* Makes room for a table, which kernels read when they run. *out is NULL where it cannot be
- * shared. */
+/* Makes room for a table that kernels read when they run. *out is NULL if it cannot be shared. */
 static abut_status table_room(device *d, size_t bytes, uint64_t **out)
 {
   launch_table *t = &d->tables[d->slot];
@@ -211,8 +209,7 @@ static abut_status launch_alone(device *d, const kept_launch *l)
   return device_launch(d, l->program, l->kernel, l->x, l->y, l->arguments, l->count);
 }
 
-/* Leaves in `group` those of its `count` launches that one launch can carry out, and launches the
- * others. */
+/* Leaves in `group` the first `count` launches that can be merged, and launches the others. */
 static abut_status sift(device *d, size_t *group, size_t *count, buffer **common)
 {
   const recorder *r = d->recorder;
@@ -288,12 +285,12 @@ static size_t end_of(const recorder *r, size_t track)
   return track + 1 < r->track_count ? r->tracks[track + 1] : r->count;
 }
 
-/* Numbers the kernels, and finds where each is last in every track. */
+/* Numbers the kernels, and finds the last launch of each in every track. */
 static abut_status find_last(recorder *r)
 {
   size_t kernels = 0;
   for (size_t i = 0; i < r->count; ++i) {
-    size_t before = i; /* launches repeat the kernels of those not far before them */
+    size_t before = i; /* launches usually repeat a recent kernel */
     while (before > 0 && !same_kernel(&r->all[before - 1], &r->all[i])) {
       --before;
     }
@@ -311,7 +308,8 @@ static abut_status find_last(recorder *r)
   return ABUT_SUCCESS;
 }
 
-/* Whether some track has the kernel of a launch, but not next: it is better to wait for that. */
+/* Returns whether some track has the launch's kernel later but not next. It is then better to wait
+ * for it. */
 static bool occurs_later(const recorder *r, const kept_launch *of)
 {
   const size_t *last = &r->last[of->number * r->track_count];
@@ -324,8 +322,7 @@ static bool occurs_later(const recorder *r, const kept_launch *of)
   return false;
 }
 
-/* Returns a launch that comes next in some track, whose kernel is to be launched now; NULL: there
- * is none any more. */
+/* Returns the next launch of some track whose kernel is to be launched now, or NULL at the end. */
 static const kept_launch *choose(const recorder *r)
 {
   const kept_launch *any = NULL, *last = NULL;

@@ -1,9 +1,9 @@
-/* This is OpenCL without a driver, for builds without its loader. There is no platform, so that
- * nothing else is ever asked. */
+/* OpenCL without a driver, for builds without its loader. There is no platform, so no other
+ * function is ever called. */
 #include <CL/cl.h>
 #include <stddef.h>
 
-#define NO_PLATFORM (-1001) /* CL_PLATFORM_NOT_FOUND_KHR: as the loader says it */
+#define NO_PLATFORM (-1001) /* CL_PLATFORM_NOT_FOUND_KHR, as from the loader */
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy takes this along to see whether it passes. It lasts as long as any device may read it. */
+/* Source of a small copy that tests whether copies complete. It stays valid as long as any device
+ * may read it. */
 static const cl_int no_bytes = 0;
 
 static abut_status build_failed(cl_program program, cl_device_id device, cl_int code)
@@ -60,10 +61,8 @@ static abut_status write_options(const opencl *o, int program, char *text, size_
                              : fail(ABUT_ERROR_ARGUMENT, "the kernel directory's name is too long");
 }
 
-/* Builds a module's embedded text, or its suite of a directory with that directory to include from.
- * The former is kept on disk. */
-/* Joins the pieces of a suite's text, which the caller frees. With a folder of kernels the suite is
- * read from there. */
+/* Joins the pieces of a suite's text, which the caller frees. If there is a kernel directory, the
+ * suite is read from it. */
 static abut_status source_of(const opencl *o, module_id module, char **out)
 {
   char loaded[128];
@@ -189,7 +188,7 @@ static abut_status copy_directory(opencl *o)
   return ABUT_SUCCESS;
 }
 
-/* Takes the caller's queue with its context. What could not be retained is not ours to release. */
+/* Uses the caller's queue with its context. They are released only if they were retained. */
 static abut_status adopt_queue(opencl *o)
 {
   const cl_command_queue queue = o->options.queue;
@@ -245,7 +244,8 @@ done:
   return status;
 }
 
-/* The caller's queue may hold what waits for the caller. Our own hold nothing any more. */
+/* clFinish could block on the caller's queue, which may contain work that waits for the caller. Our
+ * own queues are empty by then. */
 void opencl_close(opencl *o, double seconds)
 {
   if (!o) {
@@ -305,7 +305,7 @@ cl_context opencl_context(const opencl *o)
   return o->context;
 }
 
-/* Sends the slot's work off; its waiter is for `event`, which is released. */
+/* Submits the slot's work. The waiter waits for `event`, which is released. */
 static abut_status watch(opencl *o, cl_event event)
 {
   waiter_leave(o->waiters[o->slot]);
@@ -424,7 +424,7 @@ abut_status opencl_drain(opencl *o, double seconds)
       ended = waiter_finish(o->queues[i], seconds) ? ended : not_ended(seconds);
       o->running[i] = ended == ABUT_ERROR_TIMEOUT;
     }
-    waiter_leave(o->paces[i]); /* of what has failed, which is done again */
+    waiter_leave(o->paces[i]); /* of failed work, which is done again */
     o->paces[i] = NULL;
     status = status == ABUT_SUCCESS || ended == ABUT_ERROR_TIMEOUT ? ended : status;
   }
@@ -432,7 +432,7 @@ abut_status opencl_drain(opencl *o, double seconds)
   return status;
 }
 
-/* A slot's end that cannot be marked is waited for by clFinish. */
+/* If a slot's end cannot be marked, waits by clFinish. */
 static abut_status settle_slot(opencl *o, double seconds)
 {
   cl_int code = CL_SUCCESS;
@@ -458,14 +458,14 @@ abut_status opencl_settle(opencl *o, double seconds)
 
 void mark_running(opencl *o)
 {
-  waiter_leave(o->waiters[o->slot]); /* it was for less */
+  waiter_leave(o->waiters[o->slot]); /* the old one covers less work */
   o->waiters[o->slot] = NULL;
   o->running[o->slot] = true;
   o->reached = false;
 }
 
-/* Shared memory goes to a kernel by its address: a driver keeps books for each launch of the memory
- * objects that it is given, which costs PoCL a third of a launch. */
+/* Shared memory is passed to a kernel by address. For memory objects, drivers do bookkeeping at
+ * each launch, which costs PoCL a third of a launch. */
 static abut_status set_argument(const opencl *o, cl_kernel kernel, cl_uint i, argument_kind kind,
                                 const opencl_argument *a)
 {

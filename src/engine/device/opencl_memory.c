@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-/* OpenCL 1.2's drivers know no shared memory: they refuse the question. */
+/* Drivers of OpenCL 1.2 have no shared memory and reject the query. */
 bool opencl_can_share(cl_device_id device)
 {
   cl_device_svm_capabilities can = 0;
@@ -46,7 +46,8 @@ void opencl_release(opencl *o, cl_mem memory, void *host)
   }
 }
 
-/* Returns how many bytes a sub-buffer is aligned to. Where the device does not tell, none is. */
+/* Returns the required alignment of a sub-buffer in bytes. If the device does not report it, no
+ * offset is aligned. */
 static size_t alignment(const opencl *o)
 {
   cl_uint bits = 0;
@@ -57,7 +58,7 @@ static size_t alignment(const opencl *o)
 abut_status opencl_part(opencl *o, cl_mem of, size_t offset, size_t bytes, cl_mem *out)
 {
   const cl_buffer_region region = {offset, bytes};
-  cl_mem whole = NULL; /* of a part: parts have none of their own */
+  cl_mem whole = NULL; /* parent of a sub-buffer: sub-buffers of sub-buffers are not allowed */
   cl_int code = clGetMemObjectInfo(of, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, &whole, NULL);
   *out = NULL;
   TRY(check(code, "clGetMemObjectInfo"));
@@ -80,8 +81,8 @@ abut_status opencl_borrow(opencl *o, size_t bytes, void *host, bool written, cl_
   return check(code, "clCreateBuffer");
 }
 
-/* Reads to where the buffer's memory is, which OpenCL allows (clEnqueueReadBuffer, notes). That is
- * one command, where to map and to unmap are two. */
+/* Reads into the buffer's own host memory, which OpenCL allows (clEnqueueReadBuffer, notes). This
+ * is one command instead of two for map and unmap. */
 abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, void *host)
 {
   mark_running(o);
@@ -133,9 +134,9 @@ abut_status opencl_copy(opencl *o, cl_mem from, size_t from_offset, cl_mem to, s
                "clEnqueueCopyBuffer");
 }
 
-/* Returns what a part is part of, with *offset from its begin, and the memory itself where it is no
- * part, or where there is no other way to the whole: Intel's runtime (2026) refuses a buffer that
- * its owner has released. */
+/* Returns the parent of a sub-buffer, with *offset from its start. Returns the memory itself if it
+ * is no sub-buffer or the parent is unusable: Intel's runtime (2026) refuses a buffer that its
+ * owner has released. */
 static cl_mem whole_of(cl_mem memory, size_t *offset)
 {
   cl_mem whole = NULL;
@@ -155,7 +156,7 @@ abut_status opencl_copy_rows(opencl *o, cl_mem from, size_t from_offset, size_t 
                              cl_mem to, size_t to_offset, size_t to_pitch, size_t bytes,
                              size_t rows)
 {
-  from = whole_of(from, &from_offset); /* PoCL 3.1 crashes where it copies rows of a part */
+  from = whole_of(from, &from_offset); /* PoCL 3.1 crashes when it copies rows of a sub-buffer */
   to = whole_of(to, &to_offset);
   const size_t from_origin[3] = {from_offset % from_pitch, from_offset / from_pitch, 0};
   const size_t to_origin[3] = {to_offset % to_pitch, to_offset / to_pitch, 0};

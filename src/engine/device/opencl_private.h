@@ -1,4 +1,4 @@
-/* This is what an opencl is, for the files that implement opencl.h. */
+/* The struct opencl, for the files that implement opencl.h. */
 #ifndef ABUT_DEVICE_OPENCL_PRIVATE_H
 #define ABUT_DEVICE_OPENCL_PRIVATE_H
 
@@ -10,21 +10,20 @@
 struct opencl {
   cl_context context;
   cl_command_queue queues[OPENCL_SLOTS];
-  waiter *waiters[OPENCL_SLOTS]; /* for what was submitted last; NULL: nothing */
-  waiter *paces[OPENCL_SLOTS];   /* for what opencl_pace has sent off last; NULL: nothing */
+  waiter *waiters[OPENCL_SLOTS]; /* for the last submitted work; NULL: none */
+  waiter *paces[OPENCL_SLOTS];   /* for the work last submitted by opencl_pace; NULL: none */
   bool running[OPENCL_SLOTS];    /* something was launched and not waited for */
-  bool reached;                  /* a copy has passed since the last launch */
-  cl_mem probe;                  /* where that copy goes */
+  bool reached;                  /* a copy has completed since the last launch */
+  cl_mem probe;                  /* destination of that copy */
   size_t slot;
   cl_program programs[PROGRAM_COUNT];
   cl_kernel kernels[PROGRAM_NUMBERS][KERNEL_COUNT];
-  cl_kernel merged[PROGRAM_NUMBERS][KERNEL_COUNT]; /* their merged forms, of those that were
-                                                      launched */
+  cl_kernel merged[PROGRAM_NUMBERS][KERNEL_COUNT]; /* of launched kernels */
   opencl_options options;
-  char *kernel_directory; /* a copy: programs are built later too */
+  char *kernel_directory; /* a copy, because programs are built later */
 };
 
-/* Notes that a command of the slot's runs for which nobody has waited. */
+/* Records that a command of the slot is running that has not been waited for. */
 void mark_running(opencl *o);
 
 static inline abut_status check(cl_int code, const char *call)

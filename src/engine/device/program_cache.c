@@ -50,8 +50,8 @@ static void add_device(cache_key *key, cl_device_id device)
   }
 }
 
-/* A CPU's name does not say what a virtual machine hides of it, and a home folder may be shared
- * among machines: an instruction that is not there would end the process. */
+/* A CPU's name does not show which features a virtual machine hides, and several machines may share
+ * a home folder. An unsupported instruction would end the process. */
 static void add_processor(cache_key *key)
 {
   FILE *file = fopen("/proc/cpuinfo", "re");
@@ -86,22 +86,22 @@ static cache_key key_of(const program_recipe *recipe)
   return key;
 }
 
-/* PoCL keeps each kernel that was launched by itself, and compiles all others before it tells a
- * program's binary: 13 s once to save 0.07 s of 0.2 s at each start. Oclgrind takes options that
- * are not in ours. */
+/* PoCL has its own cache for each launched kernel, and compiles all other kernels before it returns
+ * a program's binary: 13 s once, to save 0.07 s of 0.2 s at each start. Oclgrind has options that
+ * are not part of ours. */
 bool program_cache_serves(cl_device_id device)
 {
   static const char *const without[] = {"Portable Computing Language", "Oclgrind"};
   char text[TEXT_BYTES];
   const char *platform = platform_text(platform_of(device), CL_PLATFORM_NAME, text);
-  bool serves = *platform != '\0'; /* one that does not tell its name may be either */
+  bool serves = *platform != '\0'; /* a platform without a name may be either */
   for (size_t i = 0; i < sizeof without / sizeof *without; ++i) {
     serves = serves && !strstr(platform, without[i]);
   }
   return serves;
 }
 
-/* ---- an entry: how many kernels there are, and the driver's binary ---- */
+/* ---- an entry: the number of kernels, and the driver's binary ---- */
 
 #define COUNT_BYTES sizeof(uint64_t)
 
@@ -113,9 +113,9 @@ static uint64_t count_kernels(cl_program program)
            : 0;
 }
 
-/* Of a context of several devices, as a caller's may be, nothing is kept: drivers do not agree on
- * which binary belongs to which device where a program is built for one of them. The room offered
- * is exactly that of one binary: rusticl ends the process where it is more. */
+/* Nothing is cached for a context of several devices, as a caller's may be: drivers disagree on
+ * which binary belongs to which device if a program is built for only one of them. The buffer has
+ * exactly the size of one binary, because rusticl ends the process if it is larger. */
 static unsigned char *entry_of(cl_program program, size_t *bytes)
 {
   cl_uint devices = 0;

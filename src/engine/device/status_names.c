@@ -82,7 +82,7 @@ const char *abut_status_name(abut_status status)
     NAME(CL_INVALID_COMPILER_OPTIONS);
     NAME(CL_INVALID_LINKER_OPTIONS);
     NAME(CL_INVALID_DEVICE_PARTITION_COUNT);
-  case -1001: /* of the loader: no driver is installed */
+  case -1001: /* from the loader: no driver is installed */
     return "CL_PLATFORM_NOT_FOUND_KHR";
   default:
     return own_name(status);

@@ -5,16 +5,16 @@
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
 
-/* The rows were measured on CPUs, where a work-item carries lanes and works alone. With 8 items a
- * work-group PoCL takes 0.89 of the processor time that it takes with 1, Intel's runtime 0.72, and
- * more gain nothing; scratch from 8 to 64 MiB is within 2 % on PoCL alone, but where two devices
- * share the cores, 32 MiB take 0.96 of the time of 16: half of the launches. In float64 16 lanes
- * take 0.82 (PoCL) and 0.75 (Intel's) of the time of 8, with AVX-512. GPUs have the lanes in
- * hardware, and want scratch that keeps all of it busy; their rows are not measured yet. Mesa's
- * llvmpipe (22.3) gives a work-item's loops 65535 rounds in all, and leaves them then without an
- * error: work-groups share what a pose's many contacts take. Worlds go through some forty launches
- * a hundred pairs with 32 MiB, which PoCL takes a fifth of its time for: with 64 MiB, most of it
- * for pairs, a step takes 0.9 of that. */
+/* The rows were measured on CPUs, where a work-item processes several lanes and works alone. With 8
+ * items per work-group, PoCL takes 0.89 and Intel's runtime 0.72 of the processor time with 1; more
+ * items gain nothing. Scratch memory from 8 to 64 MiB is within 2 % on PoCL without other devices.
+ * If two devices share the cores, 32 MiB take 0.96 of the time of 16 MiB, with half of the
+ * launches. In float64 with AVX-512, 16 lanes take 0.82 (PoCL) and 0.75 (Intel) of the time of 8.
+ * GPUs have the lanes in hardware and need enough scratch memory to keep all of it busy; their rows
+ * are not measured yet. Mesa's llvmpipe (22.3) limits the loops of a work-item to 65535 iterations
+ * in all and then leaves them without an error. There, work-groups share the work of a pose's many
+ * contacts. With 32 MiB, worlds need some forty launches per hundred pairs, a fifth of PoCL's time.
+ * With 64 MiB, most of it for pairs, a step takes 0.9 of that time. */
 static const tuning_row table[] = {
   {"the host path", NULL, NULL, NULL, NULL, ABUT_DEVICE_HOST, {1, 1}, 1, 1, 16 * MIB, NULL},
   {"llvmpipe", "llvmpipe", NULL, NULL, "rusticl", ANY_TYPE, {16, 8}, 64, 8, 16 * MIB, NULL},
@@ -72,7 +72,8 @@ static bool fits(const tuning_row *r, const abut_device_info *d, const char *mod
          (!r->architecture || strcmp(r->architecture, d->architecture) == 0);
 }
 
-/* A row of the module, or with a name, counts for more than one with all the rest. */
+/* The module counts most, then the device's name, its architecture, its vendor and platform, its
+ * type. */
 static int rank(const tuning_row *r)
 {
   return (r->module ? 32 : 0) + (r->name ? 16 : 0) + (r->architecture ? 8 : 0) +

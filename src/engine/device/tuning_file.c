@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- where it is ---- */
+/* ---- path ---- */
 
 static abut_status join(const char *folder, const char *rest, char **path)
 {
@@ -31,7 +31,7 @@ abut_status tuning_file_path(char **path)
   if (named) {
     return *named ? join(named, "", path) : ABUT_SUCCESS;
   }
-  if (config && config[0] == '/') { /* the XDG specification ignores relative ones */
+  if (config && config[0] == '/') { /* the XDG specification ignores relative paths */
     return join(config, "/abut/tuning.json", path);
   }
   return home && *home ? join(home, "/.config/abut/tuning.json", path) : ABUT_SUCCESS;
@@ -39,7 +39,7 @@ abut_status tuning_file_path(char **path)
 
 /* ---- reading ---- */
 
-/* A driver may call itself anything; JSON holds UTF-8 alone. */
+/* A driver's names may contain any bytes, but JSON allows only UTF-8. */
 static void plain(char *to, size_t room, const char *from)
 {
   size_t i = 0;
@@ -83,7 +83,7 @@ static abut_status read_precision(const json_file *f, const json_at *entry, abut
 
 static const char *const value_keys[] = {"lanes", "group", "items", "scratch_bytes"};
 
-/* Lanes are those of all modules. */
+/* `lanes` is common to all modules. */
 static abut_status read_module(const json_file *f, const json_at *entry, tuning_entry *e)
 {
   json_at at;
@@ -106,7 +106,7 @@ static abut_status read_values(const json_file *f, const json_at *entry, bool la
   for (int i = lanes ? 0 : 1; i < 4; ++i) {
     TRY(json_need(f, entry, value_keys[i], &at[i]));
     TRY(json_whole(f, &at[i], (json_int_t)1 << 40, &numbers[i]));
-    numbers[i] = i < 3 && numbers[i] > UINT32_MAX ? 0 : numbers[i]; /* which no range has */
+    numbers[i] = i < 3 && numbers[i] > UINT32_MAX ? 0 : numbers[i]; /* which no range contains */
   }
   *out = (tuning){(uint32_t)numbers[0], (uint32_t)numbers[1], (uint32_t)numbers[2],
                   (uint64_t)numbers[3]};

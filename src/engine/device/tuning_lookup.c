@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The host path works alone, with one lane, whatever a file says. */
+/* The host path always works without groups and with one lane, whatever a file states. */
 static void apply_tuning(const tuning *from, const abut_device_info *info, tuning *to)
 {
   if (info->type != ABUT_DEVICE_HOST) {

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Between two looks at an event one part in POLL_PART of the time waited so far goes by, so that
- * the end is seen soon beside what it took; but no less and no more than these [s]. */
+/* An event is polled after a further 1 / POLL_PART of the time waited so far, bounded by these [s].
+ * Its end is thus noticed with a small relative delay. */
 #define POLL_PART 16.0
 #define POLL_LEAST 2e-5
 #define POLL_MOST 1e-3
@@ -19,7 +19,7 @@ struct waiter {
   cl_int code;
   double ended;
   int holders;
-  cl_event polled; /* looked at while waiting; NULL: its callback alone tells */
+  cl_event polled; /* polled while waiting; NULL: only its callback reports the end */
 };
 
 static void drop(waiter *w)
@@ -34,7 +34,7 @@ static void drop(waiter *w)
   }
 }
 
-/* The one who waits lets the event go: a callback is no place for it. */
+/* The waiting thread releases the event: a callback must not do this. */
 void waiter_leave(waiter *w)
 {
   if (!w) {
@@ -50,7 +50,7 @@ void waiter_leave(waiter *w)
 static void signal_end(waiter *w, cl_int code)
 {
   pthread_mutex_lock(&w->lock);
-  if (!w->done) { /* as it may be by poll_event */
+  if (!w->done) { /* poll_event may have set it */
     w->done = true;
     w->code = code;
     w->ended = now();
@@ -66,7 +66,7 @@ static void CL_CALLBACK event_ended(cl_event event, cl_int status, void *user)
   signal_end(user, status < 0 ? status : CL_SUCCESS);
 }
 
-/* Makes a waiter that the one who waits and the one who tells hold. */
+/* Makes a waiter that is held by the waiting thread and by the one that signals the end. */
 static abut_status make(waiter **out)
 {
   *out = NULL;
@@ -84,7 +84,7 @@ static abut_status make(waiter **out)
   return ABUT_SUCCESS;
 }
 
-/* There is nobody who tells. */
+/* Frees a waiter that no thread will signal. */
 static void unmake(waiter *w)
 {
   w->holders = 1;
@@ -113,7 +113,7 @@ static struct timespec time_of(double seconds)
   return (struct timespec){(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
 }
 
-/* When to look at the event next. */
+/* Returns the time of the next poll of the event. */
 static double next_poll(double begun, double until)
 {
   const double at = now(), part = (at - begun) / POLL_PART;
@@ -121,8 +121,8 @@ static double next_poll(double begun, double until)
   return next < until ? next : until;
 }
 
-/* The callback may come tens of milliseconds after the end (NVIDIA's driver looks every 20). The
- * lock is not held meanwhile, because a driver may call back from within the question. */
+/* The callback may be tens of milliseconds late (NVIDIA's driver polls every 20 ms). The lock is
+ * not held during the query, because a driver may run the callback from within it. */
 static void poll_event(waiter *w)
 {
   cl_int state = CL_QUEUED;
@@ -161,7 +161,7 @@ bool waiter_wait(waiter *w, double seconds, cl_int *code, double *ended)
 typedef struct finishing {
   waiter *waiter;
   cl_command_queue queue;
-  bool retained; /* whoever waits may give up and let the queue go */
+  bool retained; /* the waiting thread may give up and release the queue */
 } finishing;
 
 static void *finish(void *user)
@@ -176,7 +176,7 @@ static void *finish(void *user)
   return NULL;
 }
 
-/* The thread cannot be stopped, and it may last as long as the process. */
+/* The thread cannot be stopped, and may run as long as the process. */
 static bool start(finishing *f)
 {
   void *memory = NULL;

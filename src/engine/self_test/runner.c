@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a process waits for another one that compiles the same program [s]. */
+/* Longest wait of a process for another one that compiles the same program [s]. */
 #define COMPILED_WITHIN 120.0
 
 static const module_self_tests *const self_tests[MODULE_COUNT] = {
@@ -18,7 +18,7 @@ static const module_self_tests *const self_tests[MODULE_COUNT] = {
   [MODULE_SHAPE] = &shape_self_tests,
 };
 
-/* A device that fails on the way says so by its own words. */
+/* If a device failed during the test, the device's own error text is used. */
 static abut_status explain(const context *one, abut_status status)
 {
   const member *m = &one->members[0];
@@ -27,7 +27,7 @@ static abut_status explain(const context *one, abut_status status)
                                    : status;
 }
 
-/* In a context of the member alone, whose programs are not tested once more. */
+/* Runs the test in a context of only this member, whose programs are not tested again. */
 static abut_status run(context *c, size_t place, module_self_test test)
 {
   context *one = NULL;
@@ -38,8 +38,8 @@ static abut_status run(context *c, size_t place, module_self_test test)
   return status;
 }
 
-/* A program and where it is kept: processes of which any of that differs have nothing to wait for.
- * Ranks that have parts of one device have its programs in common. */
+/* Identifies a program and its cache folders: processes that differ in any of these need not wait
+ * for each other. Ranks on parts of one device share its programs. */
 static cache_key key_of(const context *c, const member *m, int program)
 {
   static const char *const folders[] = {"ABUT_CACHE_DIR", "POCL_CACHE_DIR", "XDG_CACHE_HOME",
@@ -62,9 +62,9 @@ static cache_key key_of(const context *c, const member *m, int program)
 }
 
 /* Drivers compile a program when it is built, or each kernel when it is first launched, and the
- * self-test launches what the program is used for: of processes that start together one compiles,
- * and the others find it kept. Later ones do not wait; where what was kept has been removed
- * meanwhile, they compile side by side. */
+ * self-test launches the kernels in use. If processes start together, one compiles and the others
+ * load the cached result. Later ones do not wait; if the cached files have been removed, they
+ * compile concurrently. */
 static process_lock wait_for_others(const context *c, const member *m, int program)
 {
   static const cache_kind any = {.folder = NULL};

@@ -4,11 +4,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Before a room's numbers, for a pointer; as much as kernels want to be aligned by. */
+/* Bytes before a room's numbers, for a pointer; also the alignment that kernels need. */
 #define HEAD_BYTES 128
 
-/* Rooms in which kernels of lost devices may write to the end of the process, each pointing at the
- * one before. */
+/* Rooms that kernels of lost devices may write to until the process ends; each points to the
+ * previous one. */
 static _Atomic(void *) left_behind;
 
 static void leave_behind(void *room)
@@ -96,7 +96,7 @@ abut_status self_test_compare(const self_test *t, const answer *a, const void *g
   const size_t row = a->slots * a->components;
   for (size_t i = 0; i < rows * row; ++i) {
     const double number = self_test_number(t, got, i), right = a->expected[i % (period * row)];
-    if (!(fabs(number - right) <= tolerance)) { /* nor is it NaN */
+    if (!(fabs(number - right) <= tolerance)) { /* also catches NaN */
       return fail(ABUT_ERROR_SELF_TEST,
                   "device %s answers wrongly: %s, row %zu, slot %zu, number %zu, is %.9g where "
                   "%.9g is right",
