@@ -1,4 +1,4 @@
-/* How many bytes an element of an array has. */
+/* Bytes per element of each array type. */
 #ifndef ABUT_BASE_ARRAY_TYPE_H
 #define ABUT_BASE_ARRAY_TYPE_H
 

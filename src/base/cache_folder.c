@@ -11,19 +11,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DIGITS 32 /* of a key, in an entry's name */
+#define DIGITS 32 /* of a key in an entry's name */
 #define NAME_ROOM 64
 #define TEMPORARY ".writing-"
-#define ABANDONED 3600  /* s: no process writes one entry for as long */
-#define MOST_REMOVED 64 /* in one go, where a folder has grown by other means */
+#define ABANDONED 3600  /* s: no process writes one entry for this long */
+#define MOST_REMOVED 64 /* per call, if a folder has grown by other means */
 
 /* ---- keys and checksums ---- */
 
 #define FNV_BASIS 0xcbf29ce484222325u
 #define FNV_PRIME 0x100000001b3u
 
-/* Mixes by FNV-1a, and beside it by a hash that turns and multiplies otherwise: together 128
- * bits. */
+/* Mixes with FNV-1a and with a second, different hash, which together give 128 bits. */
 static void mix(uint64_t half[2], const unsigned char *bytes, size_t count)
 {
   uint64_t a = half[0], b = half[1];
@@ -42,7 +41,7 @@ cache_key cache_key_begin(void)
 
 void cache_key_add(cache_key *key, const char *text)
 {
-  const size_t count = strlen(text) + 1; /* the end of a text counts too */
+  const size_t count = strlen(text) + 1; /* with the terminating 0, to separate texts */
   mix(key->half, (const unsigned char *)text, count);
   key->bytes += count;
 }
@@ -55,7 +54,7 @@ void cache_key_add_bytes(cache_key *key, const void *bytes, size_t count)
   key->bytes += sizeof length + count;
 }
 
-/* The eight bytes from `at` on, of which those beyond the end are 0. */
+/* Returns the eight bytes starting at `at`; bytes beyond the end are 0. */
 static uint64_t word_at(const unsigned char *bytes, size_t count, size_t at)
 {
   uint64_t word = 0;
@@ -80,8 +79,8 @@ void cache_key_add_words(cache_key *key, const void *bytes, size_t count)
   key->bytes += sizeof length + count;
 }
 
-/* Takes eight bytes at a time, because contents may be large. No step loses a difference of the one
- * before. */
+/* Processes eight bytes at a time, because contents may be large. Each step is invertible, so that
+ * no difference is lost. */
 static uint64_t checksum(const unsigned char *bytes, size_t count)
 {
   uint64_t sum = FNV_BASIS;
@@ -111,7 +110,7 @@ static char *users_folder(void)
     return *own && strcmp(own, "off") != 0 ? joined(own, "", "") : NULL;
   }
   const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  if (base && *base == '/') { /* a relative one does not count, by its specification */
+  if (base && *base == '/') { /* the XDG specification ignores relative paths */
     return joined(base, "/abut", "");
   }
   return home && *home ? joined(home, "/.cache", "/abut") : NULL;
@@ -136,7 +135,7 @@ char *cache_folder_file(const char *folder, const cache_kind *kind, const cache_
   return joined(folder, "/", name);
 }
 
-/* Makes the last `levels` of a path. */
+/* Creates the last `levels` folders of a path. */
 static void make_folder(const char *folder, int levels)
 {
   char *parent = levels > 1 ? joined(folder, "", "") : NULL;
@@ -151,7 +150,7 @@ static void make_folder(const char *folder, int levels)
 
 /* ---- one entry ---- */
 
-/* A header is in the machine's own byte order; another machine's does not have this magic. */
+/* A header is in the machine's byte order; on a machine with another order the magic differs. */
 typedef struct header {
   uint64_t magic;
   cache_key key;
@@ -161,7 +160,7 @@ typedef struct header {
 
 _Static_assert(sizeof(header) == 6 * sizeof(uint64_t), "a header is written as it lies in memory");
 
-#define MAGIC 0x3230676f72706261u /* "abprog02": the number is the format's */
+#define MAGIC 0x3230676f72706261u /* "abprog02": the number is the format's version */
 
 static bool read_all(int file, void *to, size_t bytes)
 {
@@ -211,7 +210,7 @@ bool cache_folder_read(const char *folder, const cache_kind *kind, const cache_k
 {
   *content = NULL;
   char *path = cache_folder_file(folder, kind, key);
-  /* O_NONBLOCK is for a pipe of that name, which shall not hold anyone up. */
+  /* O_NONBLOCK prevents blocking if a pipe has that name. */
   const int file = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
   free(path);
   if (file < 0) {
@@ -219,7 +218,7 @@ bool cache_folder_read(const char *folder, const cache_kind *kind, const cache_k
   }
   const bool good = read_entry(file, kind, key, content, bytes);
   if (good) {
-    futimens(file, NULL); /* it is used now; where that may not be written, it does not matter */
+    futimens(file, NULL); /* marks it as recently used; failure does not matter */
   } else {
     free(*content);
     *content = NULL;
@@ -228,7 +227,7 @@ bool cache_folder_read(const char *folder, const cache_kind *kind, const cache_k
   return good;
 }
 
-/* ---- how much there is ---- */
+/* ---- size of a folder ---- */
 
 static bool is_entry(const char *name, const char *suffix)
 {
@@ -238,7 +237,7 @@ static bool is_entry(const char *name, const char *suffix)
 typedef struct census {
   size_t entries;
   uint64_t bytes;
-  char oldest[NAME_ROOM]; /* empty: none that may go */
+  char oldest[NAME_ROOM]; /* empty: none that may be removed */
   struct timespec used;
 } census;
 
@@ -250,15 +249,15 @@ static bool earlier(const struct timespec *a, const struct timespec *b)
 static void count_entry(census *c, const char *name, const char *keep, const struct stat *info)
 {
   if (strcmp(name, keep) != 0 && (!*c->oldest || earlier(&info->st_mtim, &c->used))) {
-    memcpy(c->oldest, name, strlen(name) + 1); /* an entry's, which has room */
+    memcpy(c->oldest, name, strlen(name) + 1); /* fits: it is an entry's name */
     c->used = info->st_mtim;
   }
   ++c->entries;
   c->bytes += (uint64_t)info->st_size;
 }
 
-/* Counts entries, and removes what processes that were killed have left. The entry `keep` may not
- * go, because times are too coarse to say that it is the newest. */
+/* Counts entries, and removes files left behind by killed processes. The entry `keep` may not be
+ * removed: the resolution of file times is too coarse to show that it is the newest. */
 static census take_census(DIR *folder, const char *suffix, const char *keep)
 {
   census c = {0};
@@ -299,7 +298,7 @@ static void trim(const char *path, const char *keep, const cache_kind *kind)
 
 /* ---- writing ---- */
 
-/* Makes no home folder that is not there. */
+/* Does not create a missing home folder. */
 void cache_folder_write(const char *folder, const cache_kind *kind, const cache_key *key,
                         const unsigned char *content, size_t bytes)
 {

@@ -1,8 +1,8 @@
 /* A folder on disk holds entries, each under a key of 128 bits.
  *
- * Only a whole entry of the same key is ever read: what is damaged, cut short or of another key
- * counts as absent. Several processes and threads may use one folder at once. Nothing here is an
- * error: what cannot be read is absent, what cannot be written is left out. */
+ * Only a complete entry with the same key is ever read: a damaged, truncated or different entry
+ * counts as missing. Several processes and threads may use one folder at once. Nothing here is an
+ * error: an unreadable entry counts as missing, and a failed write is skipped. */
 #ifndef ABUT_BASE_CACHE_FOLDER_H
 #define ABUT_BASE_CACHE_FOLDER_H
 
@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Entries of one kind lie in a folder, and are bounded in number and bytes. Beyond that the entry
- * goes that was not used for longest. */
+/* Entries of one kind are in one folder, with a limit on their number and bytes. Beyond the limit,
+ * the least recently used entry is removed. */
 typedef struct cache_kind {
-  const char *folder; /* in the user's folder; NULL: the user's folder itself */
+  const char *folder; /* inside the user's folder; NULL: the user's folder itself */
   const char *suffix; /* of entries' names */
   size_t entries;
   uint64_t bytes;
@@ -21,35 +21,35 @@ typedef struct cache_kind {
 
 typedef struct cache_key {
   uint64_t half[2];
-  uint64_t bytes; /* of what it was made from */
+  uint64_t bytes; /* number of bytes that the key was made from */
 } cache_key;
 
 cache_key cache_key_begin(void);
 
-/* Adds a text to a key. Texts that are split otherwise make another key: "ab", "c" is not
+/* Adds a text to a key. Texts that are split differently give another key: "ab", "c" differs from
  * "a", "bc". */
 void cache_key_add(cache_key *key, const char *text);
 
-/* Adds bytes, and how many there are. */
+/* Adds bytes and their number to a key. */
 void cache_key_add_bytes(cache_key *key, const void *bytes, size_t count);
 
-/* Does the same for much: it takes eight bytes at a time, and makes another key. */
+/* Does the same for large data, eight bytes at a time; the resulting key differs. */
 void cache_key_add_words(cache_key *key, const void *bytes, size_t count);
 
-/* Returns the kind's folder, which the caller frees; NULL where there is to be none. The user's
- * folder is ABUT_CACHE_DIR, of which "" and "off" mean none, else abut in XDG_CACHE_HOME, else
- * ~/.cache/abut. It need not be there. */
+/* Returns the kind's folder, which the caller frees, or NULL if caching is off. The user's folder
+ * is ABUT_CACHE_DIR ("" and "off" disable caching), else abut in XDG_CACHE_HOME, else
+ * ~/.cache/abut. It need not exist. */
 char *cache_folder_path(const cache_kind *kind);
 
-/* Returns an entry's file, which the caller frees; NULL without memory. */
+/* Returns the path of an entry's file, which the caller frees; NULL without memory. */
 char *cache_folder_file(const char *folder, const cache_kind *kind, const cache_key *key);
 
-/* Reads the content of an entry, which the caller frees. False where there is none. */
+/* Reads the content of an entry, which the caller frees. Returns false if there is none. */
 bool cache_folder_read(const char *folder, const cache_kind *kind, const cache_key *key,
                        unsigned char **content, size_t *bytes);
 
-/* Adds or replaces an entry, in one step for those who read. Makes the folder, the user's one and
- * the one that this lies in. */
+/* Adds or replaces an entry atomically for readers. Creates the folder, the user's folder and the
+ * latter's parent if necessary. */
 void cache_folder_write(const char *folder, const cache_kind *kind, const cache_key *key,
                         const unsigned char *content, size_t bytes);
 

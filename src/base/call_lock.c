@@ -8,17 +8,18 @@
 
 struct call_lock {
   pthread_mutex_t mutex;
-  pid_t process; /* whose context it is */
+  pid_t process; /* process that owns the context */
   bool taken, inner;
-  unsigned depth; /* calls within each other, of the thread that holds it */
+  unsigned depth; /* nested calls of the thread that holds it */
   call_lock *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list */
 static call_lock *all;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* A fork waits for what is locked for a moment only, so that it is in order in the child. */
+/* A fork waits for locks that are held only briefly, so that they are in a valid state in the
+ * child. */
 static void before_fork(void)
 {
   pthread_mutex_lock(&lock);
@@ -48,7 +49,8 @@ static bool open_mutex(call_lock *l)
   return done;
 }
 
-/* A lock that was given back before a fork may be held for ever, so the child does not take it. */
+/* A lock released before a fork may remain locked in the child forever, so the child does not reuse
+ * it. */
 static call_lock *find_free(pid_t process, bool inner)
 {
   call_lock *l = all;

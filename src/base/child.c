@@ -8,7 +8,7 @@ child_end child_wait(pid_t child)
   int how = 0;
   while (waitpid(child, &how, 0) < 0) {
     if (errno != EINTR) {
-      return (child_end){.code = -1}; /* the caller's process ignores SIGCHLD, or waits for all */
+      return (child_end){.code = -1}; /* the caller ignores SIGCHLD or reaps all children */
     }
   }
   return WIFSIGNALED(how) ? (child_end){.code = -1, .signal = WTERMSIG(how)}

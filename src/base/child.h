@@ -1,16 +1,16 @@
-/* The library and the command wait for processes that they start. Both have this text. */
+/* Waiting for started processes; used by both the library and the command. */
 #ifndef ABUT_BASE_CHILD_H
 #define ABUT_BASE_CHILD_H
 
 #include <sys/types.h>
 
-/* This is how a process ended. */
+/* How a process ended. */
 typedef struct child_end {
-  int code;   /* its exit status; -1 where a signal ended it, or where nobody can tell */
-  int signal; /* that ended it; 0 where none did */
+  int code;   /* exit status; -1 if a signal ended it or if it is unknown */
+  int signal; /* signal that ended it, or 0 */
 } child_end;
 
-/* Waits for a process's end, whatever signals come meanwhile. */
+/* Waits for the end of a process, even if signals interrupt the wait. */
 child_end child_wait(pid_t child);
 
 #endif

@@ -1,4 +1,4 @@
-/* Returns the seconds of a clock that only goes forward. */
+/* Returns the time of a monotonic clock [s]. */
 #ifndef ABUT_BASE_CLOCK_H
 #define ABUT_BASE_CLOCK_H
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 typedef struct slot {
-  void *object; /* NULL where free */
+  void *object; /* NULL if the slot is free */
   call_lock *call_lock;
   uint32_t generation;
 } slot;
@@ -16,7 +16,7 @@ struct pool {
   slot *slots;
   size_t count, capacity;
   const char *what;
-  size_t taken; /* so many of the first slots are not free, maybe more */
+  size_t taken; /* upper bound on the leading slots that are in use */
 };
 
 pool context_pool = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, "context", 0};
@@ -52,7 +52,7 @@ done:
   return status;
 }
 
-/* Returns a copy of a handle's slot, without an object where the handle is null or stale. */
+/* Returns a copy of a handle's slot, without an object if the handle is null or stale. */
 static slot find(pool *p, handle h)
 {
   slot found = {NULL, NULL, 0};

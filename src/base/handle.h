@@ -1,4 +1,4 @@
-/* A handle is a value: an index into a pool, and the generation of what lies there. */
+/* A handle is a value: an index into a pool, and the generation of the object there. */
 #ifndef ABUT_BASE_HANDLE_H
 #define ABUT_BASE_HANDLE_H
 
@@ -12,25 +12,25 @@ typedef struct handle {
 typedef struct pool pool;
 typedef struct call_lock call_lock; /* call_lock.h */
 
-/* These are the pools of the library. Each is guarded by a lock of its own. */
+/* The pools of the library, each guarded by its own lock. */
 extern pool context_pool, body_pool, pair_pool, state_pool, scene_pool, shape_pool, shape_list_pool,
   ccd_mesh_pool;
 
-/* Puts an object under a new handle; calls with it acquire a lock. */
+/* Creates a handle for an object. Calls with the handle acquire the lock l. */
 abut_status pool_add(pool *p, void *object, call_lock *l, handle *out);
 
-/* Returns the object of a handle; NULL, with an error text, where the handle is null or stale. */
+/* Returns the object of a handle, or NULL with an error text if the handle is null or stale. */
 void *pool_get(pool *p, handle h);
 
-/* Returns the lock of a handle, or NULL likewise. Another thread may destroy at any time what has
- * another lock than one's own, so nobody looks into it. */
+/* Returns the lock of a handle, or NULL likewise. The object may be accessed only while its lock is
+ * held, because another thread may destroy it at any time. */
 call_lock *pool_call_lock(pool *p, handle h);
 
-/* Locks and unlocks all pools, so that a process may fork between. */
+/* Lock and unlock all pools, so that a process may fork in between. */
 void pools_lock(void);
 void pools_unlock(void);
 
-/* Ends a handle. The caller frees its object. */
+/* Invalidates a handle. The caller frees its object. */
 void pool_remove(pool *p, handle h);
 
 #endif

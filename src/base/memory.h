@@ -1,4 +1,4 @@
-/* Host memory is allocated here, where sizes cannot wrap around. */
+/* Allocation of host memory with checks for overflow of sizes. */
 #ifndef ABUT_BASE_MEMORY_H
 #define ABUT_BASE_MEMORY_H
 
@@ -9,20 +9,21 @@
  * on failure. */
 abut_status allocate(void **out, size_t count, size_t size);
 
-/* Makes room for `needed` elements in *array, which has *capacity, and at least doubles it. */
+/* Makes room for `needed` elements in *array, which has *capacity elements. Growth at least doubles
+ * the capacity. */
 abut_status grow(void **array, size_t *capacity, size_t needed, size_t size);
 
-/* An arena holds memory that is freed together. */
+/* An arena holds allocations that are freed together. */
 typedef struct arena {
   void **at;
   size_t count, room;
 } arena;
 
-/* Allocates as `allocate` does; arena_free frees it. */
+/* Allocates like `allocate`; arena_free frees it. */
 abut_status arena_allocate(arena *a, void **out, size_t count, size_t size);
 void arena_free(arena *a);
 
-/* Returns the place `bytes` behind an array's begin; NULL where there is no array. */
+/* Returns the address `bytes` after an array's start; NULL if the array is NULL. */
 char *bytes_behind(void *array, size_t bytes);
 
 #endif

@@ -1,8 +1,8 @@
-/* The formats of mesh files: the one table, which readers, texts, tests and fuzzers follow.
- * docs/dev/extending.md says what a new line needs.
+/* The formats of mesh files: the only table, used by readers, texts, tests and fuzzers.
+ * docs/dev/extending.md describes how to add a line.
  *
- * FORMAT(extension, ID): the end of a file's name without its dot, by which the parser is called,
- * too, and the end of MESH_*. Between lines stands AND(), before the last one OR(). */
+ * FORMAT(extension, ID): the file extension without its dot, which is also the parser's name, and
+ * the suffix of MESH_*. Lines are separated by AND(), the last two by OR(). */
 #ifndef ABUT_BASE_MESH_FORMATS_H
 #define ABUT_BASE_MESH_FORMATS_H
 
@@ -13,7 +13,7 @@
   FORMAT(ply, PLY) OR()               \
   FORMAT(off, OFF)
 
-/* Those that Assimp reads, in a process of its own. */
+/* Formats that Assimp reads, in a separate process. */
 #define ASSIMP_FORMATS(FORMAT, AND, OR) \
   FORMAT(glb, GLB) AND()                \
   FORMAT(gltf, GLTF) OR()               \

@@ -1,11 +1,12 @@
-/* Loops are shared among several threads. */
+/* Parallel loops over several threads. */
 #ifndef ABUT_BASE_PARALLEL_H
 #define ABUT_BASE_PARALLEL_H
 
 #include <stddef.h>
 
-/* Calls work(user, i) for each i below count, by as many threads as there are processors, the
- * calling one among them. Returns when all are done. Without threads the caller does it all. */
+/* Calls work(user, i) for each i below count, on as many threads as there are processors, including
+ * the calling thread. Returns when all are done. If threads are unavailable, the caller does
+ * everything. */
 void parallel_for(size_t count, void (*work)(void *user, size_t i), void *user);
 
 #endif

@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #define PATH_ROOM 4096
-/* Between attempts [ns]. What is short is not waited for much longer than it takes. */
+/* Pauses between attempts [ns]. They start short, so that a short wait is not prolonged much. */
 #define PAUSE_FIRST 1000000
 #define PAUSE_MOST 50000000
 
-/* Anybody may make a folder in /tmp: only one that is the user's own, and that nobody else writes
- * to, is taken. */
+/* Any user can create a folder in /tmp. Only a folder that the user owns and that others cannot
+ * write to is accepted. */
 static bool is_own(const char *folder)
 {
   struct stat info;
@@ -24,7 +24,7 @@ static bool is_own(const char *folder)
          !(info.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Makes the folder where it is not there. False: there is none. */
+/* Finds or creates the folder. Returns false if there is none. */
 static bool find_folder(char folder[PATH_ROOM])
 {
   const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -48,7 +48,7 @@ static int open_file(const cache_key *key)
   return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* What was done is told by a byte in the file. */
+/* A byte in the file marks completed work. */
 static bool is_done(int file)
 {
   struct stat info;
@@ -72,7 +72,7 @@ process_lock process_lock_take(const cache_key *key, double seconds)
     wanted = !is_done(file);
   }
   if (file >= 0 && (!wanted || is_done(file))) {
-    close(file); /* which gives the lock back, too */
+    close(file); /* which also releases the lock */
     return -1;
   }
   return file;
@@ -82,7 +82,7 @@ void process_lock_give_back(process_lock lock, bool done)
 {
   if (lock >= 0) {
     const char byte = 1;
-    /* Where it cannot be written the next process locks again, and does what is done already. */
+    /* If it cannot be written, the next process locks again and repeats the finished work. */
     const bool written = !done || pwrite(lock, &byte, 1, 0) == 1;
     (void)written;
     close(lock);

@@ -1,4 +1,4 @@
-/* Arrays of reals have the precision of a context, and are filled from double. */
+/* Arrays of reals in the precision of a context, which are filled from double. */
 #ifndef ABUT_BASE_REALS_H
 #define ABUT_BASE_REALS_H
 
@@ -9,7 +9,7 @@
 
 typedef struct reals {
   void *data;
-  size_t count, size; /* elements, bytes of one */
+  size_t count, size; /* number of elements, bytes per element */
 } reals;
 
 static inline abut_status reals_create(reals *r, size_t count, size_t size)
@@ -28,7 +28,7 @@ static inline void reals_set(reals *r, size_t i, double value)
   }
 }
 
-/* Sets elements from `i` on; `from` NULL: to 0. */
+/* Sets elements from `i` on; to 0 if `from` is NULL. */
 static inline void reals_put(reals *r, size_t i, const double *from, size_t count)
 {
   if (!from) {
@@ -43,7 +43,7 @@ static inline void reals_put(reals *r, size_t i, const double *from, size_t coun
   }
 }
 
-/* Number i of an array whose elements have so many bytes. */
+/* Returns number i of an array whose elements have `size` bytes. */
 static inline double real_of(const void *data, size_t size, size_t i)
 {
   return size == sizeof(double) ? ((const double *)data)[i] : (double)((const float *)data)[i];
@@ -54,7 +54,7 @@ static inline double reals_get(const reals *r, size_t i)
   return real_of(r->data, r->size, i);
 }
 
-/* Copies them, in double. */
+/* Copies the numbers to double. */
 static inline abut_status reals_widen(const reals *from, reals *out)
 {
   const abut_status status = reals_create(out, from->count, sizeof(double));
@@ -64,7 +64,8 @@ static inline abut_status reals_widen(const reals *from, reals *out)
   return status;
 }
 
-/* Whether all are floats. They are compared by their bits, so that -0 stays itself. */
+/* Returns whether all numbers are exact in float. They are compared bitwise, so that -0 is
+ * preserved. */
 static inline bool reals_are_floats(const double *x, size_t count)
 {
   for (size_t i = 0; i < count; ++i) {

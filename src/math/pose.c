@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-#define BLOCK_ROWS 8 /* of a contact: p, d, n, activity */
+#define BLOCK_ROWS 8 /* rows of a contact: p, d, n, activity */
 
 static size_t width_of(abut_pose_kind kind)
 {
@@ -18,7 +18,7 @@ static double get(abut_precision precision, const void *array, size_t i)
   return precision == ABUT_FLOAT64 ? ((const double *)array)[i] : (double)((const float *)array)[i];
 }
 
-/* A finite number stays finite in float. */
+/* Keeps finite numbers finite in float. */
 static void put(abut_precision precision, void *array, size_t i, double x)
 {
   if (precision == ABUT_FLOAT64) {
@@ -61,7 +61,7 @@ static void put_pose(abut_precision precision, abut_pose_kind kind, void *poses,
   put_row(precision, poses, i * width_of(kind), width_of(kind), numbers);
 }
 
-/* ---- what is refused ---- */
+/* ---- checks ---- */
 
 static abut_status check_terms(abut_precision precision, abut_pose_kind kind)
 {
@@ -95,8 +95,8 @@ static abut_status check_there(const char *name, size_t count, const void *one, 
            : fail(ABUT_ERROR_ARGUMENT, "%s needs all of its arrays", name);
 }
 
-/* Refuses arrays that are not there, and an output that overlaps an input otherwise than as a
- * whole. A call with one input gives it twice. */
+/* Refuses missing arrays, and an output that overlaps an input without coinciding with it. A call
+ * with one input passes it twice. */
 static abut_status check_arrays(const char *name, abut_precision precision, size_t count,
                                 pose_array one, pose_array two, pose_array out)
 {
@@ -170,7 +170,8 @@ abut_status abut_pose_invert(abut_precision precision, abut_pose_kind kind, size
   return ABUT_SUCCESS;
 }
 
-/* So that turning it does not overflow, far beyond where lengths and angles saturate. */
+/* Prevents overflow when the step is rotated; the limit is far beyond the saturation of lengths and
+ * angles. */
 static void limit_step(double xi[6])
 {
   for (int i = 0; i < 6; ++i) {
@@ -205,7 +206,8 @@ abut_status abut_pose_step(abut_precision precision, abut_pose_kind kind, abut_f
 
 /* ---- gradients ---- */
 
-/* position x force, which a moment about the world's origin has on top of that about the body's */
+/* Computes position x force, the difference between the moments about the world's and the body's
+ * origin. */
 static void lever(const rigid *x, const double force[3], double out[3])
 {
   for (int i = 0; i < 3; ++i) {
@@ -214,7 +216,7 @@ static void lever(const rigid *x, const double force[3], double out[3])
   }
 }
 
-/* A wrench in the body's frame, as the frame measures it. */
+/* Converts a wrench from the body's frame to the convention of `frame`. */
 static void to_frame(const rigid *x, abut_frame frame, double wrench[6])
 {
   double more[3];
@@ -286,7 +288,7 @@ abut_status abut_gradient_from_frame(abut_precision precision, abut_pose_kind ki
 
 /* ---- Jacobian blocks ---- */
 
-/* The bodies that move, in the order of their columns. */
+/* The moving bodies, in the order of their columns. */
 typedef struct movers {
   size_t count;
   size_t body[2]; /* 0 or 1 */
@@ -335,7 +337,7 @@ static abut_status check_entries(const abut_batch *batch, const movers *m, const
   return ABUT_SUCCESS;
 }
 
-/* Refuses steps that overlap what is read, unless they begin where the blocks do. */
+/* Refuses steps that overlap an input, unless they start where the blocks do. */
 static abut_status check_steps(abut_precision precision, const abut_batch *batch, const movers *m,
                                const void *blocks, const void *steps)
 {
@@ -353,7 +355,8 @@ static abut_status check_steps(abut_precision precision, const abut_batch *batch
   return check_ranges(all, sizeof all / sizeof *all);
 }
 
-/* A row is read whole before its place, or one before it, is written. */
+/* Steps may overwrite blocks: each row is read before it is written, and output rows are no longer
+ * than input rows. */
 static void turn_row(abut_precision precision, abut_frame frame, const movers *m, const chart at[2],
                      const void *blocks, void *steps, size_t row)
 {

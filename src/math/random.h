@@ -1,12 +1,12 @@
-/* Random numbers by their place in a sequence, which are the same everywhere. */
+/* Random numbers from a seed and an index, which are the same on every machine. */
 #ifndef ABUT_MATH_RANDOM_H
 #define ABUT_MATH_RANDOM_H
 
 #include <stdint.h>
 
-#define RANDOM_STEP 0x9e3779b97f4a7c15u /* from one state of splitmix64 to the next */
+#define RANDOM_STEP 0x9e3779b97f4a7c15u /* difference between successive states of splitmix64 */
 
-/* Gives what splitmix64 makes of the state that follows x. */
+/* Returns the output of splitmix64 for the state after x. */
 static inline uint64_t random_mix(uint64_t x)
 {
   x += RANDOM_STEP;
@@ -15,13 +15,13 @@ static inline uint64_t random_mix(uint64_t x)
   return x ^ x >> 31;
 }
 
-/* Gives the number of [0, 1) that the upper 53 bits of z tell. */
+/* Returns the number in [0, 1) that the upper 53 bits of z represent. */
 static inline double random_share(uint64_t z)
 {
   return (double)(z >> 11) * 0x1p-53;
 }
 
-/* Gives number `at` of a sequence, in [0, 1). */
+/* Returns number `at` of the sequence of a seed, in [0, 1). */
 static inline double random_number(uint64_t seed, uint64_t at)
 {
   return random_share(random_mix((seed << 40 | seed >> 24) + at * RANDOM_STEP));

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-/* So that squares and products stay finite. */
+/* Limits that keep squares and products finite. */
 #define LENGTH_MOST 1e100
 #define ANGLE_MOST 1e50
 
-#define SERIES_TERMS 10 /* enough below |omega| = 1 */
+#define SERIES_TERMS 10 /* sufficient below |omega| = 1 */
 
 /* out += k v */
 static void add(double out[3], double k, const double v[3])
@@ -18,7 +18,7 @@ static void add(double out[3], double k, const double v[3])
   }
 }
 
-/* NaN stays. */
+/* NaN is preserved. */
 static void limit(double v[3], double most)
 {
   for (int i = 0; i < 3; ++i) {
@@ -35,10 +35,10 @@ static double largest(const double *v, int count)
   return most;
 }
 
-/* ---- turning ---- */
+/* ---- rotations ---- */
 
-/* Sum over k of (-t^2)^k / (2 k + order)!; times t^order, what of sin or cos is left behind its
- * first terms. */
+/* Sum over k of (-t^2)^k / (2 k + order)!. Times t^order, this is the remainder of the series of
+ * sin or cos after its first terms. */
 static double remainder_series(double t2, int order)
 {
   double sum = 1.0;
@@ -98,7 +98,7 @@ static void mean_turn(const double omega[3], const turn_coefficients *k, const d
   mix(omega, k->b, k->c, v, out);
 }
 
-/* The inverse of J(omega), or of its transpose, J(-omega). */
+/* Multiplies by the inverse of J(omega), or of its transpose J(-omega). */
 static void mean_turn_back(const double omega[3], const turn_coefficients *k, bool transposed,
                            const double v[3], double out[3])
 {
@@ -115,8 +115,8 @@ static void quaternion_product(const double a[4], const double b[4], double out[
   memcpy(out + 1, v, sizeof v);
 }
 
-/* Of length 1, the same direction; NaN of length 0. Squares of very long or short ones leave the
- * range, of ratios they do not. */
+/* Normalizes to length 1; NaN for length 0. Squares of very long or short quaternions overflow or
+ * underflow, so the numbers are divided by the largest first. */
 static void normalise(double q[4])
 {
   const double most = largest(q, 4);
@@ -165,7 +165,7 @@ static void limit_twist(double twist[6])
   limit(twist + 3, ANGLE_MOST);
 }
 
-/* The sign by which a quaternion stands for an angle of at most pi. */
+/* Returns the sign for which a quaternion has an angle of at most pi. */
 static double short_way(const double q[4])
 {
   for (int i = 0; i < 4; ++i) {
@@ -180,12 +180,12 @@ void rigid_log(const rigid *x, double twist[6])
 {
   const double sign = short_way(x->q), w = sign * x->q[0];
   const double *v = x->q + 1, most = largest(v, 3);
-  double sine = 0.0; /* |v|, though its squares underflow */
+  double sine = 0.0; /* |v|, also if its squares underflow */
   for (int i = 0; most > 0.0 && i < 3; ++i) {
     sine += (v[i] / most) * (v[i] / most);
   }
   sine = most * sqrt(sine);
-  /* Below sine = 0 the quotient is 2 / w, w = 1. NaN goes on by x. */
+  /* For sine = 0 the quotient is 2 / w, w = 1. NaN is propagated through x. */
   const double angle = sine > 0.0 ? 2.0 * atan2(sine, w) / sine : 2.0;
   double omega[3];
   for (int i = 0; i < 3; ++i) {
@@ -261,7 +261,7 @@ void rigid_numbers(const rigid *x, abut_pose_kind kind, double *numbers)
 
 /* ---- gradients ---- */
 
-/* The gradient by omega of away . J(omega) rho. */
+/* Gradient with respect to omega of away . J(omega) rho. */
 static void mean_turn_gradient(const chart *c, const double away[3], double out[3])
 {
   const double *rho = c->numbers, *omega = c->numbers + 3;
@@ -276,7 +276,8 @@ static void mean_turn_gradient(const chart *c, const double away[3], double out[
   }
 }
 
-/* rho's gradient is J' away, away = R force; omega's J moment and that of away . J(omega) rho. */
+/* The gradient with respect to rho is J' away, away = R force. The one with respect to omega is J
+ * moment plus that of away . J(omega) rho. */
 static void twist_wrench(const chart *c, const double gradient[6], double wrench[6])
 {
   const double *omega = c->numbers + 3;
@@ -303,7 +304,7 @@ static void twist_gradient(const chart *c, const double wrench[6], double gradie
   }
 }
 
-/* A step keeps the quaternion's length: q (1, theta / 2). */
+/* A step preserves the quaternion's length: q (1, theta / 2). */
 static void quaternion_wrench(const chart *c, const double gradient[7], double wrench[6])
 {
   const double *q = c->numbers + 3, back[4] = {q[0], -q[1], -q[2], -q[3]};
@@ -315,7 +316,7 @@ static void quaternion_wrench(const chart *c, const double gradient[7], double w
   }
 }
 
-/* 2 q (0, moment) / |q|^2, with q = most of a direction of its own. */
+/* 2 q (0, moment) / |q|^2, with q divided by its largest number. */
 static void quaternion_gradient(const chart *c, const double wrench[6], double gradient[7])
 {
   const double moment[4] = {0.0, wrench[3], wrench[4], wrench[5]};

@@ -1,5 +1,5 @@
-/* Rigid motions in double: exp and log of SE(3), products, and how their numbers' gradients and
- * the wrench of a body belong together. */
+/* Rigid motions in double: exp and log of SE(3), products, and the conversion between gradients by
+ * a pose's numbers and wrenches on a body. */
 #ifndef ABUT_MATH_RIGID_H
 #define ABUT_MATH_RIGID_H
 
@@ -18,11 +18,11 @@ typedef struct turn_coefficients {
   double a, b, c, e, b_slope, c_slope;
 } turn_coefficients;
 
-/* A pose by its numbers, with what derivatives by these need. */
+/* A pose given by its numbers, with the terms needed for derivatives by them. */
 typedef struct chart {
   abut_pose_kind kind;
   double numbers[7];
-  rigid x;             /* NaN where the numbers are none of a pose */
+  rigid x;             /* NaN if the numbers are not a valid pose */
   turn_coefficients k; /* of a twist */
 } chart;
 
@@ -36,11 +36,11 @@ rigid rigid_inverse(const rigid *x);
 void rigid_turn(const rigid *x, const double v[3], double out[3]);
 void rigid_turn_back(const rigid *x, const double v[3], double out[3]);
 
-/* A pose's numbers, the way back. */
+/* Converts to a pose's numbers, the inverse of chart_at. */
 void rigid_numbers(const rigid *x, abut_pose_kind kind, double *numbers);
 
-/* A wrench (force, moment) in the body's own frame is the derivative along X exp(xi); from the
- * gradient by the numbers, and back. */
+/* Convert between a wrench (force, moment) in the body's own frame, which is the derivative along X
+ * exp(xi), and the gradient with respect to the pose's numbers. */
 void chart_wrench(const chart *c, const double *gradient, double wrench[6]);
 void chart_gradient(const chart *c, const double wrench[6], double *gradient);
 

@@ -1,4 +1,4 @@
-/* Three-vectors are arrays. */
+/* Operations on three-vectors, which are arrays. */
 #ifndef ABUT_MATH_VECTOR_H
 #define ABUT_MATH_VECTOR_H
 
@@ -31,7 +31,7 @@ static inline void difference(const double a[3], const double b[3], double out[3
   }
 }
 
-/* Gives a direction of length 1 across another, which may have any length; zeros for none. */
+/* Returns a unit vector perpendicular to n, which may have any length; zeros if n is 0. */
 static inline void unit_across(const double n[3], double out[3])
 {
   int least = 0;
@@ -47,7 +47,7 @@ static inline void unit_across(const double n[3], double out[3])
   }
 }
 
-/* Gives twice the area vector of a triangle, of its corners one behind the other. */
+/* Computes twice the area vector of a triangle from its three consecutive corners. */
 static inline void corners_area(const double *c, double out[3])
 {
   double u[3], v[3];

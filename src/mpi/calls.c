@@ -13,7 +13,7 @@
 #include <time.h>
 
 #define TEXT_BYTES 4096
-/* Ranks compare numbers up to this: MPICH 4.0 takes them as if they had a sign. */
+/* Bound on numbers that ranks compare, because MPICH 4.0 treats them as signed. */
 #define NUMBER_MOST ((uint64_t)INT64_MAX)
 
 __attribute__((format(printf, 2, 3))) static abut_status fail(abut_status status,
@@ -34,9 +34,9 @@ static double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- what ranks agree on ---- */
+/* ---- agreement between ranks ---- */
 
-/* The first rank's status that is none of success, and its text, on all. */
+/* Gives all ranks the failure status and text of the first rank that failed, else ABUT_SUCCESS. */
 static abut_status agree(mpi_team *team, abut_status status)
 {
   struct {
@@ -67,7 +67,7 @@ static uint64_t hash_of(const char *text)
   return hash & NUMBER_MOST;
 }
 
-/* All ranks find the same, so that none needs to be named. */
+/* All ranks get the same result, so the error need not name a rank. */
 static abut_status check_alike(mpi_team *team, uint64_t count, const char *function)
 {
   const uint64_t own[3] = {hash_of(abut_version()), hash_of(function), count};
@@ -92,30 +92,30 @@ static abut_status check_alike(mpi_team *team, uint64_t count, const char *funct
   return ABUT_SUCCESS;
 }
 
-/* ---- handing out ---- */
+/* ---- distribution ---- */
 
-/* A batch that is handed out. */
+/* A batch that is distributed among ranks. */
 typedef struct handing {
   const char *function;
   uint64_t count;
   size_t most;
   abut_mpi_work work;
   void *user;
-  const bool *leaves; /* whether what `work` has just failed with leaves its block to other ranks;
-                         NULL: it never does */
+  const bool *leaves; /* whether other ranks may take over the block that `work` has just failed on;
+                         NULL: never */
 } handing;
 
-/* Elements of a batch, and what a rank failed to do of it. */
+/* Consecutive elements of a batch. */
 typedef struct piece {
   uint64_t first, count;
 } piece;
 
-/* What is handed out in a round, counted through, and how it ended on this rank. */
+/* The pieces that one round distributes, numbered consecutively, and the outcome on this rank. */
 typedef struct round_of {
   const piece *pieces;
   size_t count;
-  bool last;  /* what fails in it fails for all */
-  bool known; /* how it ended is that of all ranks, which know it */
+  bool last;  /* a failure in this round fails the call on all ranks */
+  bool known; /* the outcome is already agreed on by all ranks */
   piece left;
 } round_of;
 
@@ -161,7 +161,7 @@ static void answer(void *user, int rank, double asked, uint64_t out[2])
   shares_next(user, (size_t)rank, asked, out);
 }
 
-/* What a caller's function has returned, which need not say what failed. */
+/* Adds an error text to the status of a caller's function if the function has set none. */
 static abut_status said_of(abut_status status, const char *who, uint64_t first, uint64_t count)
 {
   if (status == ABUT_SUCCESS || *abut_last_error()) {
@@ -171,7 +171,7 @@ static abut_status said_of(abut_status status, const char *who, uint64_t first, 
               status, first, first + count);
 }
 
-/* Elements that were handed out, which may lie in several pieces. */
+/* Processes distributed elements, which may span several pieces. */
 static abut_status do_stretch(const handing *h, round_of *r, const uint64_t of[2])
 {
   const uint64_t end = of[0] + of[1];
@@ -190,7 +190,7 @@ static abut_status do_stretch(const handing *h, round_of *r, const uint64_t of[2
   return status;
 }
 
-/* *r's `left` is of no elements but where this rank leaves them to the others. */
+/* r->left is empty unless this rank leaves elements to the others. */
 static abut_status do_blocks(mpi_team *team, const handing *h, round_of *r)
 {
   uint64_t of[2];
@@ -206,13 +206,13 @@ static abut_status do_blocks(mpi_team *team, const handing *h, round_of *r)
   if (!leaves) {
     r->left = (piece){0, 0};
   }
-  if (status != ABUT_SUCCESS && !leaves) { /* the others end with the blocks that they have */
+  if (status != ABUT_SUCCESS && !leaves) { /* the others only finish their current blocks */
     team_ask(team, -1.0, of);
   }
   return status;
 }
 
-/* `out`: this rank has failed, and does nothing but answer. */
+/* `out`: this rank has failed, takes no work, and only answers requests. */
 static abut_status do_round(mpi_team *team, const handing *h, round_of *r, uint64_t most, bool out)
 {
   shares s = {0};
@@ -235,7 +235,8 @@ static abut_status do_round(mpi_team *team, const handing *h, round_of *r, uint6
   return status;
 }
 
-/* What ranks have left, done by the others. What fails once more is not the rank's fault. */
+/* Distributes what failed ranks have left to the others. A second failure is not specific to a rank
+ * and fails the call. */
 static abut_status do_left(mpi_team *team, const handing *h, const piece *own, uint64_t most)
 {
   const size_t ranks = (size_t)team_size(team);
@@ -254,7 +255,7 @@ static abut_status do_left(mpi_team *team, const handing *h, const piece *own, u
   return status;
 }
 
-/* *done: the batch is, which all ranks know, though this one may have failed. */
+/* *done: the batch is complete. All ranks agree on it, although this one may have failed. */
 static abut_status do_all(mpi_team *team, const handing *h, uint64_t most, bool *done)
 {
   char text[TEXT_BYTES];
@@ -327,7 +328,7 @@ static const char *const call_names[] = {
   "abut_mpi_contacts",        "abut_mpi_vjp",     "abut_mpi_jvp",     "abut_mpi_gradient",
   "abut_mpi_hessian_product", "abut_mpi_hessian", "abut_mpi_jacobian"};
 
-/* A call's arguments beside the batch. */
+/* A call's arguments besides the batch. */
 typedef struct pair_call {
   call_kind kind;
   abut_pair pair, derivatives;
@@ -361,14 +362,14 @@ static abut_status compute(const pair_call *c, abut_batch *b)
   return fail(ABUT_ERROR_ARGUMENT, "no such call");
 }
 
-/* A call that is under way on this rank. */
+/* A call in progress on this rank. */
 typedef struct running {
   const pair_call *call;
   const abut_batch *batch;
   const abut_mpi_source *source;
   const abut_mpi_sink *sink;
   uint64_t first, rejected, failures;
-  bool leaves; /* what failed last left nothing with the sink, and may be done by another rank */
+  bool leaves; /* the last failure left nothing in the sink, so another rank may repeat the block */
 } running;
 
 static bool go_on(size_t done, size_t total, void *user)
@@ -378,16 +379,16 @@ static bool go_on(size_t done, size_t total, void *user)
   return r->batch->progress((size_t)r->first + done, (size_t)r->source->count, r->batch->user);
 }
 
-/* What another rank may be spared of. The caller's own stop, and arguments that all ranks have, are
- * not of that kind. */
+/* Returns whether an error may be specific to this rank. Cancellation by the caller and wrong
+ * arguments, which all ranks share, are not. */
 static bool is_own(abut_status status)
 {
   return status != ABUT_SUCCESS && status != ABUT_ERROR_CANCELLED &&
          status != ABUT_ERROR_ARGUMENT && status != ABUT_ERROR_HANDLE;
 }
 
-/* The source and the sink are given the caller's progress and user, whatever they do with the
- * block. */
+/* The source and the sink always receive the caller's progress function and user data, even if they
+ * change the block. */
 static abut_status read_and_compute(running *r, uint64_t first, size_t count, abut_batch *block)
 {
   *block = *r->batch;
@@ -544,7 +545,7 @@ abut_status abut_mpi_jacobian(MPI_Comm comm, abut_pair pair, abut_pair derivativ
              batch, source, sink);
 }
 
-/* ---- beside calls ---- */
+/* ---- other calls ---- */
 
 abut_status abut_mpi_agree(MPI_Comm comm, abut_status status)
 {

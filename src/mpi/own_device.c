@@ -1,4 +1,4 @@
-/* sched_getaffinity, where the system has it */
+/* for sched_getaffinity, if the system has it */
 #define _GNU_SOURCE
 #include "mpi/own_device.h"
 
@@ -26,7 +26,7 @@ abut_device_choice own_part(uint32_t device, uint32_t units, size_t cores, size_
   return (abut_device_choice){device, (uint32_t)of, (uint32_t)(rank % (units / of))};
 }
 
-/* Whether the driver makes such a part. */
+/* Returns whether the driver can create such a part. */
 static bool divides(abut_device_choice c)
 {
   char name[64];

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-/* What a rank of unknown speed is given of an equal share of what is left, and one of known speed
- * of its expected share. */
+/* The first block of a rank of unknown speed, as a fraction of an equal share of the remaining
+ * elements; and a block of a rank of known speed, as a fraction of its expected share. */
 #define FIRST (1.0 / 256.0)
 #define OF_EXPECTED 0.5
-/* A block is worth asking and writing for from here on [s]. */
+/* Shortest block that justifies the cost of asking and writing [s]. */
 #define LEAST_SECONDS 0.03
 
 bool shares_begin(shares *s, uint64_t total, uint64_t most, size_t ranks)
@@ -18,7 +18,7 @@ bool shares_begin(shares *s, uint64_t total, uint64_t most, size_t ranks)
   return s->speed != NULL;
 }
 
-/* Ranks whose speed is not known are taken to be as the others. */
+/* Ranks of unknown speed are assumed to be as fast as the others. */
 static double expected(const shares *s, size_t rank)
 {
   double sum = 0.0;

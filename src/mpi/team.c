@@ -6,12 +6,12 @@
 #define TAG_ASK 1
 #define TAG_ANSWER 2
 #define TAG_END 3
-/* Tests before the first sleep, and how long sleeps are [ns]. */
+/* Number of tests before the first sleep, and the length of sleeps [ns]. */
 #define EAGER_TESTS 100
 #define SLEEP_FIRST 20000
 #define SLEEP_MOST 1000000
-/* Each look wakes a core that rank 0 computes on; an answer that comes a millisecond later is
- * little of a block. */
+/* Each poll wakes a core that rank 0 computes on. A delay of a millisecond is small compared with a
+ * block. */
 #define SERVE_EVERY 1000000
 #define BROADCAST_MOST ((size_t)1 << 30)
 
@@ -39,7 +39,7 @@ void team_begin(mpi_team *team, MPI_Comm comm)
   *team = (mpi_team){.all = MPI_COMM_NULL, .node = MPI_COMM_NULL};
   pthread_mutex_init(&team->turn, NULL);
   MPI_Comm_dup(comm, &team->all);
-  /* A caller's own handler that returns would leave the others waiting. */
+  /* If the caller's own error handler returned, the other ranks would wait forever. */
   MPI_Comm_set_errhandler(team->all, MPI_ERRORS_ARE_FATAL);
   MPI_Comm_split_type(team->all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &team->node);
 }
@@ -85,7 +85,7 @@ int team_node_size(const mpi_team *team)
   return size_of(team->node);
 }
 
-/* ---- of all ranks ---- */
+/* ---- collective calls ---- */
 
 void team_broadcast(mpi_team *team, int root, void *bytes, size_t count)
 {
@@ -132,8 +132,8 @@ static void answer_one(mpi_team *team, int rank, double asked, uint64_t answer[2
   pthread_mutex_unlock(&team->turn);
 }
 
-/* By messages, not by MPI_Fetch_and_op: a window at rank 0 needs its help as well with some
- * transports, and Open MPI 4's pt2pt windows refuse programs of several threads. */
+/* Uses messages instead of MPI_Fetch_and_op: with some transports a window at rank 0 needs rank 0's
+ * participation too, and the pt2pt windows of Open MPI 4 refuse multithreaded programs. */
 static void *serve(void *of)
 {
   mpi_team *team = of;
@@ -148,7 +148,7 @@ static void *serve(void *of)
       pause = 2 * pause < SERVE_EVERY ? 2 * pause : SERVE_EVERY;
       continue;
     }
-    pause = SLEEP_FIRST; /* whoever has small blocks asks again soon */
+    pause = SLEEP_FIRST; /* a rank with small blocks asks again soon */
     double asked = 0.0;
     uint64_t answer[2];
     MPI_Recv(&asked, 1, MPI_DOUBLE, from.MPI_SOURCE, from.MPI_TAG, team->all, MPI_STATUS_IGNORE);
@@ -162,8 +162,8 @@ static void *serve(void *of)
   return NULL;
 }
 
-/* A rank that is alone needs no thread. Where there is none to be had rank 0 serves the others
- * first, who do it all. */
+/* A single rank needs no thread. If no thread can be created, rank 0 only serves the others, which
+ * then do all the work. */
 void team_asking_begin(mpi_team *team, mpi_answer answer, void *user)
 {
   sigset_t every, before;
@@ -174,7 +174,7 @@ void team_asking_begin(mpi_team *team, mpi_answer answer, void *user)
   if (team->asks || team_size(team) == 1) {
     return;
   }
-  sigfillset(&every); /* signals are the program's */
+  sigfillset(&every); /* signals are handled by the program's own threads */
   pthread_sigmask(SIG_SETMASK, &every, &before);
   team->serves = pthread_create(&team->thread, NULL, serve, team) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);

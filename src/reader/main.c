@@ -1,6 +1,6 @@
-/* Reads a mesh by Assimp for abut's library, and writes its vertices and triangles to standard
- * output: abut-read-mesh FILE, see format/assimp_record.h. A refusal is a line on standard error,
- * and status 2. */
+/* abut-read-mesh FILE: reads a mesh with Assimp for abut's library and writes its vertices and
+ * triangles to standard output, see format/assimp_record.h. On failure it prints a line to standard
+ * error and exits with status 2. */
 #include "format/assimp_record.h"
 #include "scene.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Standard output for the mesh alone: what libraries may print there goes nowhere. */
+/* Reserves standard output for the mesh, and discards what libraries print there. */
 static FILE *take_output(void)
 {
   const int own = dup(STDOUT_FILENO), nowhere = open("/dev/null", O_WRONLY);
@@ -45,7 +45,7 @@ int main(int count, char **arguments)
     fprintf(stderr, "%s\n", reason);
     _exit(ASSIMP_READER_REFUSES);
   }
-  /* The system takes all back at once; a parser that comes down while it tidies up spoils no
-   * mesh. */
+  /* The system frees all memory at exit. Skipping Assimp's cleanup also avoids losing a mesh if
+   * that crashes. */
   _exit(write_mesh(&t, to) ? 0 : 1);
 }

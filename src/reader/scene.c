@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a vertex has beside its position would keep vertices at one place apart. */
+/* Vertex attributes besides the position; they would prevent vertices at the same position from
+ * being joined. */
 #define NOT_WANTED                                                                  \
   (aiComponent_NORMALS | aiComponent_TANGENTS_AND_BITANGENTS | aiComponent_COLORS | \
    aiComponent_TEXCOORDS | aiComponent_BONEWEIGHTS | aiComponent_ANIMATIONS |       \
@@ -26,7 +27,7 @@ void assimp_version(char text[32])
 
 /* ---- nodes ---- */
 
-/* A 3 x 4 matrix, in double: Assimp's own numbers are floats. */
+/* A 3 x 4 matrix in double; Assimp's own numbers are floats. */
 typedef struct place {
   double m[3][4];
 } place;
@@ -49,7 +50,7 @@ static place place_under(const place *parent, const struct aiMatrix4x4 *t)
   return p;
 }
 
-/* Whether it turns a mesh inside out. */
+/* Returns whether the transform mirrors a mesh. */
 static int is_mirror(const place *p)
 {
   const double(*m)[4] = p->m;
@@ -59,14 +60,14 @@ static int is_mirror(const place *p)
          0.0;
 }
 
-/* ---- one mesh of all ---- */
+/* ---- joining all meshes ---- */
 
-/* A mesh in the making. Nodes are gone through twice: first for the counts alone, where it has no
- * memory yet. */
+/* The joined mesh under construction. Nodes are visited twice; the first pass only counts and has
+ * no memory yet. */
 typedef struct joiner {
   const struct aiScene *scene;
   triangles *out;
-  const char *wrong; /* why not; NULL where all is well */
+  const char *wrong; /* reason of a failure, or NULL */
 } joiner;
 
 static void put_vertices(joiner *j, const struct aiMesh *mesh, const place *p)
@@ -95,7 +96,7 @@ static void put_corners(joiner *j, const struct aiMesh *mesh, const place *p)
   }
 }
 
-/* After SortByPType a mesh is of triangles alone, or of points or lines, which have no inside. */
+/* After SortByPType a mesh has only triangles, or only points or lines, which have no inside. */
 static size_t count_triangles(const struct aiMesh *mesh)
 {
   size_t count = 0;
@@ -156,8 +157,8 @@ static const char *join(const struct aiScene *scene, triangles *out)
 
 /* ---- a file ---- */
 
-/* COLLADA's up axis turns nothing, as glTF's does not: who writes a robot's links counts on the
- * numbers as they are. */
+/* The up axis of COLLADA is ignored, as glTF's is: robot descriptions rely on the numbers as they
+ * are in the file. */
 static const struct aiScene *import(const char *path)
 {
   struct aiPropertyStore *settings = aiCreatePropertyStore();

@@ -1,4 +1,4 @@
-/* A file as Assimp reads it, as one mesh of triangles. */
+/* Reads a file with Assimp as a single triangle mesh. */
 #ifndef ABUT_READER_SCENE_H
 #define ABUT_READER_SCENE_H
 
@@ -11,13 +11,13 @@ typedef struct triangles {
   size_t vertex_count, triangle_count;
 } triangles;
 
-/* Room for the reason of a refusal. */
+/* Room for an error text. */
 #define REASON_BYTES 512
 
-/* Reads it. 0; else the reason is told. */
+/* Reads a file. Returns 0, or another value with the reason of the failure. */
 int scene_read(const char *path, triangles *out, char reason[REASON_BYTES]);
 
-/* "5.2.4", of the library that runs. */
+/* Version of the loaded library, such as "5.2.4". */
 void assimp_version(char text[32]);
 
 #endif
