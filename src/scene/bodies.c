@@ -20,7 +20,7 @@ static bool is_same(const scene_body *a, const scene_body *b)
                                               memcmp(&a->round, &b->round, sizeof a->round) == 0;
 }
 
-/* The body whose turn it is, with its place in the scene. */
+/* The current body with its place in the scene. */
 typedef struct turn {
   const scene_link *link;
   const scene_body *body;
@@ -75,7 +75,7 @@ static abut_status make_shape(const scene_def *s, const turn *t, scene_bodies *b
   return ABUT_SUCCESS;
 }
 
-/* Returns the first body that is the same as number `count`, which may be itself. */
+/* Returns the first body that equals body number `count`, which may be the same one. */
 static size_t find_first(const scene_body *const *all, size_t count)
 {
   size_t i = 0;

@@ -1,5 +1,5 @@
-/* The bodies of a scene on the host, before a context has them: definitions of those that are
- * shapes, and the meshes of those that a density fills. */
+/* The bodies of a scene on the host, before a context has them: definitions of simple shapes, and
+ * the meshes of bodies that are filled with a density. */
 #ifndef ABUT_SCENE_BODIES_H
 #define ABUT_SCENE_BODIES_H
 
@@ -7,20 +7,18 @@
 #include "scene/definition.h"
 #include <abut/body.h>
 
-/* All arrays are by scene_body_number, `count` long. */
+/* All arrays are indexed by scene_body_number and have `count` elements. */
 typedef struct scene_bodies {
   size_t count;
-  size_t *first; /* the first body of the same file, or of the same shape and lengths, which it
-                    shares */
-  const abut_body_def **def; /* of a shape what abut_create_body needs; of a file its mesh alone,
-                                or NULL where its link has no density */
-  mesh *meshes;              /* the meshes of files, each at the first body of the file */
-  abut_body_def *of_meshes;  /* the same as definitions, which point into `meshes` */
+  size_t *first;             /* first body of the same file, or same shape and lengths; shared */
+  const abut_body_def **def; /* for a shape: the input of abut_create_body; for a file: only its
+                                mesh, or NULL if its link has no density */
+  mesh *meshes;              /* the meshes of files, each stored at the first body of the file */
+  abut_body_def *of_meshes;  /* the same as definitions that point into `meshes` */
   arena memory;
 } scene_bodies;
 
-/* Fills *out. Of bodies' files it opens those whose link has a density. *out is empty on
- * failure. */
+/* Fills *out. Opens a body's file only if its link has a density. *out is empty on failure. */
 abut_status scene_bodies_load(const scene_def *s, scene_bodies *out);
 void scene_bodies_free(scene_bodies *b);
 

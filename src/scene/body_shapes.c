@@ -9,12 +9,12 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define CAP_RINGS 8 /* of each end of a capsule */
+#define CAP_RINGS 8 /* per end of a capsule */
 
 /* ---- fields ---- */
 
-/* Makes the field of a box or a disc that is grown by a radius. `low` is how far below the origin
- * its centre lies. */
+/* Makes the field of a box or a disc enlarged by a radius. `low` is the depth of its centre below
+ * the origin. */
 static abut_status core_field(abut_core_kind kind, const double half[3], double radius, double low,
                               arena *memory, abut_body_def *out)
 {
@@ -32,8 +32,8 @@ static abut_status core_field(abut_core_kind kind, const double half[3], double 
   return ABUT_SUCCESS;
 }
 
-/* Makes the field of a box or a cylinder of half lengths `half`, whose faces it keeps. `count` of
- * them are read. */
+/* Makes the field of a box or a cylinder with half lengths `half`, without moving its faces. It
+ * uses the first `count` of them. */
 static abut_status edged_field(abut_core_kind kind, const double *half, size_t count, double round,
                                double low, arena *memory, abut_body_def *out)
 {
@@ -59,7 +59,7 @@ static abut_status make_box(const double half[3], double low, double round, aren
   return make_box_mesh(lower, upper, memory, out);
 }
 
-/* ---- balls ---- */
+/* ---- spheres and ellipsoids ---- */
 
 static abut_status make_sphere(double radius, arena *memory, abut_body_def *out)
 {
@@ -80,8 +80,7 @@ static abut_status make_ellipsoid(const double half[3], arena *memory, abut_body
   memcpy(s->axes, half, sizeof s->axes);
   out->superquadrics = s;
   out->superquadric_count = 1;
-  out->cones = ABUT_CONES_NONE; /* the surface is round: held normals of its many vertices would
-                                   brake it */
+  out->cones = ABUT_CONES_NONE; /* round: held normals would brake it */
   return make_ball_mesh(half, memory, out);
 }
 

@@ -1,6 +1,6 @@
-/* How far the field of a cloud of faces is off. Between the points of a coarse mesh the planes of
- * neighbours mix; and over a hollow the planes of its rim may close the opening as a lid does, so
- * that outside counts as inside. */
+/* Estimates the error of the field of a cloud made of faces. Between the points of a coarse mesh,
+ * the planes of neighbours are blended. Over an opening, the planes of its rim may close it like a
+ * lid, so that outside counts as inside. */
 #include "scene/cloud_gap.h"
 
 #include "base/error.h"
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FACES_MOST 512 /* about how many faces are looked at, evenly among all */
-#define RAYS_MOST 128  /* from about how many faces the way out is looked at */
-#define STEPS 8        /* in how many parts */
-#define FAINT 50.0     /* Weights of e^-50 of the largest one and less do not count. */
+#define FACES_MOST 512 /* approximate number of faces tested, evenly distributed */
+#define RAYS_MOST 128  /* approximate number of faces from which rays are cast */
+#define STEPS 8        /* parts of each ray */
+#define FAINT 50.0     /* Weights below e^-50 of the largest one are ignored. */
 
-/* Returns the field phi of docs/dev/spring-formulas.md at x. Few points are looked at, so that
- * plain sums do. */
+/* Returns the field phi of docs/dev/spring-formulas.md at x by plain sums, which are fast enough
+ * for few points. */
 static double field_at(const abut_cloud *c, const double x[3])
 {
   double top = -HUGE_VAL, sum = 0.0, all = 0.0;
@@ -61,8 +61,8 @@ static abut_status make_tree(const abut_cloud *c, tree *out)
   return status;
 }
 
-/* Returns how far a face's own corners stand above its point: what a ray along the normal meets up
- * to there may be the face itself, where that is not flat. */
+/* Returns the largest height of a face's own corners above its point. Up to there, a ray along the
+ * normal may hit the face itself if it is not flat. */
 static double own_height(const abut_cloud *c, size_t i, const uint32_t *corner)
 {
   double height = 0.0;
@@ -74,8 +74,8 @@ static double own_height(const abut_cloud *c, size_t i, const uint32_t *corner)
   return height;
 }
 
-/* Returns the largest depth that the field tells on the way out from face i along its normal, up to
- * the next face. All of that way lies outside. */
+/* Returns the largest depth of the field along the normal from face i up to the next face. This
+ * whole ray is outside the body. */
 static double lid(const abut_cloud *c, const tree *t, size_t i, const uint32_t *corner,
                   double diagonal)
 {

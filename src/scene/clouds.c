@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WANTED (-2) /* the body is in a pair, its cloud is not there yet */
+#define WANTED (-2) /* the body is in a pair, but its cloud is not made yet */
 #define EPS1_LEAST 1e-18
 #define EPS1_MOST 1e18
 
-/* ---- of a file ---- */
+/* ---- clouds of files ---- */
 
-/* Adds the file to the text of an error: what makes clouds of numbers does not know where they are
- * from. */
+/* Adds the file's name to an error text, because the functions that make clouds from numbers do not
+ * have it. */
 static abut_status of_file(const char *path, abut_status status)
 {
   char cause[ERROR_TEXT_BYTES];
@@ -29,7 +29,7 @@ static abut_status of_file(const char *path, abut_status status)
   return fail_at(status, path, 0, "%s", cause);
 }
 
-/* Where a mesh that a body file names cannot be read, the error names the body file. */
+/* If a mesh named in a body file cannot be read, the error names the body file. */
 static abut_status load_faces(const char *path, const body_file *b, double eps1, abut_cloud *out)
 {
   char cause[ERROR_TEXT_BYTES];
@@ -68,9 +68,9 @@ static abut_status load_file(const char *path, double eps1, abut_cloud *out)
   return status;
 }
 
-/* ---- of a body ---- */
+/* ---- clouds of bodies ---- */
 
-/* Refuses what kernels would not take, here where the error can name the body. */
+/* Refuses numbers outside the kernels' range here, where the error can name the body. */
 static abut_status check_range(const abut_cloud *c)
 {
   for (size_t i = 0; i < c->count; ++i) {
@@ -104,8 +104,8 @@ static abut_status make_cloud(const scene_def *s, const scene_body *b, scene_pla
   return status;
 }
 
-/* Whether two bodies have the same cloud. Planes of any lengths have, since each is a half
- * space. */
+/* Returns whether two bodies have the same cloud. All planes have, because each is a half-space
+ * whatever its lengths. */
 static bool is_same(const scene_body *a, const scene_body *b)
 {
   if (a->shape != b->shape || a->eps1 < b->eps1 || a->eps1 > b->eps1) {
@@ -116,13 +116,13 @@ static bool is_same(const scene_body *a, const scene_body *b)
                                  : memcmp(a->size, b->size, sizeof a->size) == 0);
 }
 
-/* ---- of a scene ---- */
+/* ---- clouds of a scene ---- */
 
 typedef struct loader {
   const scene_def *s;
   scene_clouds *out;
-  const scene_body **kinds; /* of each cloud the first body that has it */
-  size_t *first;            /* of each link the number of its first body */
+  const scene_body **kinds; /* for each cloud the first body that has it */
+  size_t *first;            /* for each link the number of its first body */
 } loader;
 
 static abut_status mark_pairs(const loader *l)

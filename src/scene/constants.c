@@ -9,14 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Below this share of what is added up an inertia is what rounding leaves. */
+/* An inertia below this share of the summed terms is a rounding error. */
 #define INERTIA_LEAST 1e-13
 
 /* ---- small vectors ---- */
 
 /* ---- masses ---- */
 
-/* Returns what a density fills: the mesh or, where that has no faces, the surface. */
+/* Returns the faces that a density fills: the mesh or, if that has no faces, the surface. */
 static abut_body_def filled_of(const abut_body_def *d)
 {
   const abut_surface *s = &d->surface;
@@ -28,7 +28,7 @@ static abut_body_def filled_of(const abut_body_def *d)
                                                            .face_count = s->face_count};
 }
 
-/* Adds what body k of link i weighs at the link's density to *out, which body 0 begins. */
+/* Adds the mass of body k of link i at the link's density to *out, which body 0 initializes. */
 static abut_status mass_of_body(const scene_def *s, size_t i, size_t k, const abut_body_def *mesh,
                                 mass *out)
 {
@@ -73,11 +73,11 @@ static abut_status find_masses(const scene_def *s, const abut_body_def *const *b
 
 /* ---- the tree at q0 ---- */
 
-/* What a degree of freedom does at unit speed: a point p that it moves has the velocity axis x (p -
- * anchor) where it turns, else axis. */
+/* The motion for one degree of freedom at unit speed. A point p that it moves has the velocity axis
+ * x (p - anchor) if it is a rotation, else axis. */
 typedef struct motion {
   size_t link;
-  int of; /* which of its joint's degrees of freedom it is */
+  int of; /* its index among its joint's degrees of freedom */
   bool turns;
   double axis[3], anchor[3];
 } motion;
@@ -89,11 +89,11 @@ typedef struct tree {
   double (*centre)[3]; /* (links) centres of mass, in the world */
   mass *turned;        /* (links) the masses with their inertias in world axes */
   motion *dofs;        /* (nv) */
-  double *scale, *row; /* (nv) add_link's, and room */
+  double *scale, *row; /* (nv) for add_link, and workspace */
 } tree;
 
-/* The degrees of freedom that move a link, in rising order: its own, and those of all links that
- * bear it. */
+/* The degrees of freedom that move a link, in ascending order: its own and those of all its
+ * ancestors. */
 typedef struct movers {
   int count, of[TREE_DOFS_MOST];
 } movers;
@@ -111,8 +111,8 @@ static void put_link(tree *t, size_t i)
   t->turned[i] = mass_moved(&t->c->masses[i], at_world, at + 3);
 }
 
-/* Adds degree of freedom `of` of link i. Axes are given in the link, but for a free joint's
- * translations, which are along the world's (docs/dev/cone-formulas.md, section 2). */
+/* Adds degree of freedom `of` of link i. Axes are given in the link's frame, except a free joint's
+ * translations, which are along the world's axes (docs/dev/cone-formulas.md, section 2). */
 static void add_dof(tree *t, size_t i, int of, bool turns, bool of_world, const double axis[3],
                     const double anchor[3])
 {
@@ -145,8 +145,8 @@ static void add_joint(tree *t, size_t i)
   }
 }
 
-/* Finds the column of the Jacobian of a point that a degree of freedom moves: its velocity, and the
- * angular velocity of what it is on. */
+/* Computes the column of a point's Jacobian for one degree of freedom: the linear velocity, and the
+ * angular velocity of the link. */
 static void column(const tree *t, const double point[3], int dof, double linear[3],
                    double angular[3])
 {
@@ -179,9 +179,9 @@ static movers movers_of(const tree *t, size_t link)
 }
 
 /* Adds a link's J' I J to the mass matrix, with J (6, nv) and I of mass and inertia
- * (docs/dev/cone-formulas.md, section 5). It also adds to t->scale[dof] the most that the link's
- * inertia about that degree of freedom could be, whatever its axis, so that what rounding leaves of
- * an inertia of 0 is known by its size. */
+ * (docs/dev/cone-formulas.md, section 5). To t->scale[dof] it adds the largest inertia that the
+ * link could have about that degree of freedom for any axis. This scale distinguishes a rounding
+ * error from a real inertia. */
 static void add_link(tree *t, size_t i)
 {
   const mass *m = &t->turned[i];
@@ -242,8 +242,8 @@ static abut_status make_matrix(tree *t)
   return ABUT_SUCCESS;
 }
 
-/* Finds the lower triangles of L (trees.blocks), L L' = M. Where a pivot is 0 but for rounding,
- * fails with the degree of freedom that moves nothing by itself. */
+/* Computes the lower triangles of L (trees.blocks), L L' = M. If a pivot is 0 up to rounding, fails
+ * with the degree of freedom that moves no inertia of its own. */
 static abut_status factor(const tree *t, double *l)
 {
   const scene_trees *trees = &t->c->trees;
@@ -266,7 +266,7 @@ static abut_status factor(const tree *t, double *l)
   return ABUT_SUCCESS;
 }
 
-/* Returns j M^-1 j' of a row j (nv), which it overwrites, and which is 0 but for the degrees of
+/* Returns j M^-1 j' of a row j (nv), which it overwrites. j must be 0 except in the degrees of
  * freedom of one tree. */
 static double weight(const tree *t, const double *l, int which, double *j)
 {
@@ -284,7 +284,7 @@ static double weight(const tree *t, const double *l, int which, double *j)
   return sum;
 }
 
-/* Fills the degrees of freedom of a tree in t->row with zeros. */
+/* Sets the degrees of freedom of a tree in t->row to zero. */
 static void clear_row(const tree *t, int which)
 {
   const scene_tree *of = &t->c->trees.at[which];
@@ -293,8 +293,8 @@ static void clear_row(const tree *t, int which)
   }
 }
 
-/* Returns tr(J M^-1 J') / 3, with J (3, nv) of the link's centre of mass, or, where `turns` is set,
- * of its angular velocity. */
+/* Returns tr(J M^-1 J') / 3, with the Jacobian J (3, nv) of the link's centre of mass or, if
+ * `turns` is set, of its angular velocity. */
 static double weight_of_link(const tree *t, size_t i, const double *l, bool turns)
 {
   const movers by = movers_of(t, i);
@@ -331,7 +331,7 @@ static double weight_of_tendon(const tree *t, const tendon *own, const double *l
   return sum;
 }
 
-/* Replaces the weights of `count` degrees of freedom from `first` on by their mean. */
+/* Replaces the weights of `count` degrees of freedom starting at `first` by their mean. */
 static void average(double *weights, int first, int count)
 {
   double sum = 0.0;
@@ -363,7 +363,7 @@ static void weigh(const tree *t, const double *l)
   }
 }
 
-/* ---- where tendons and equalities begin ---- */
+/* ---- initial values of tendons and equalities ---- */
 
 static void find_lengths(const tree *t)
 {
@@ -376,8 +376,8 @@ static void find_lengths(const tree *t)
   }
 }
 
-/* Finds the places of both sides of an equality on their links. What the second one does not state
- * is as the first one's at q0. */
+/* Computes the frames of both sides of an equality on their links. If the second frame is not
+ * stated, it coincides with the first at q0. */
 static void find_places(const tree *t, const equality *e, double out[2][7])
 {
   rigid of[2], own[2];
@@ -407,12 +407,12 @@ static void find_places(const tree *t, const equality *e, double out[2][7])
 
 /* ---- weights of equalities ---- */
 
-/* A weight of links below this share of how easily the places move says nothing of them: a wheel
- * that turns about its centre of mass has none (docs/dev/cone-formulas.md, section 8). */
+/* A weight of links below this share of the rows' own mobility is not meaningful: for example, that
+ * of a wheel that turns about its centre of mass is 0 (docs/dev/cone-formulas.md, section 8). */
 #define WEAK_SHARE 1e-4
 
-/* Adds, times `sign`, what degrees of freedom that move a link do at q0 to the velocity of a point
- * or to the link's angular velocity, along axis k, to t->row. */
+/* Adds to t->row, times `sign`, the effect at q0 of the degrees of freedom that move a link: on the
+ * velocity of a point, or on the link's angular velocity, along axis k. */
 static void add_rates(const tree *t, int link, const double point[3], bool turns, int k,
                       double sign)
 {
@@ -427,7 +427,8 @@ static void add_rates(const tree *t, int link, const double point[3], bool turns
   }
 }
 
-/* Returns tr(J M^-1 J') / 3 of an equality's rows at q0, those of points or those that turn. */
+/* Returns tr(J M^-1 J') / 3 of an equality's rows at q0, either those for points or those for
+ * rotation. */
 static double weight_of_rows(const tree *t, const equality *e, double places[2][7], bool turns,
                              const double *l)
 {
@@ -452,8 +453,8 @@ static double weight_of_rows(const tree *t, const equality *e, double places[2][
   return sum;
 }
 
-/* Finds the weights of an equality of links: the sums of the links', but where they say nothing
- * those of its rows. */
+/* Computes the weights of an equality of links: the sums of the links' weights, or those of the
+ * equality's rows if the former are not meaningful. */
 static void weigh_equality(const tree *t, size_t i, const double *l)
 {
   const equality *e = &t->s->equalities[i];

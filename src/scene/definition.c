@@ -102,7 +102,7 @@ bool scene_pair_is_automatic(const scene_def *s, size_t i)
 size_t scene_body_link(const scene_def *s, size_t number)
 {
   size_t low = 0, high = s->link_count;
-  while (high - low > 1) { /* links without bodies begin where the next one does */
+  while (high - low > 1) { /* a link without bodies starts where the next link does */
     const size_t middle = low + (high - low) / 2;
     *(s->links[middle].first_body <= number ? &low : &high) = middle;
   }
@@ -119,8 +119,8 @@ double scene_column_friction(const scene_def *s, size_t column)
   return l->bodies[number - l->first_body].contact.friction;
 }
 
-/* The floor of smoothings that are fitted. With a floor the manifold lists the active contacts,
- * which is several times as fast as computing all slots (docs/lists.md). */
+/* The floor of fitted smoothings. With a floor the manifold lists only the active contacts, which
+ * is several times as fast as computing all slots (docs/lists.md). */
 #define FITTED_FLOOR 1e-3
 
 int scene_pair_fits(const scene_def *s, const scene_pair *p)
@@ -147,7 +147,7 @@ void scene_pair_fit(scene_pair *p, const abut_smoothing *fitted)
   smoothing_copy_some(&own, p->stated, &p->smoothing);
   abut_smoothing *s = &p->smoothing;
   if (!s->two_sided || !s->edge_edge) {
-    /* cones need both bodies' vertices and edges */
+    /* cones need the vertices and edges of both bodies */
     s->cone_inner = s->cone_outer = s->cone_hold = s->cone_inset = 0.0;
   }
   p->fitted = false;

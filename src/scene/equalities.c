@@ -129,7 +129,7 @@ abut_status scene_tendon_of(reader *r, const json_at *at, int *out)
 
 /* ---- equalities ---- */
 
-/* Finds a link, of which -1 is the world. */
+/* Finds a link; -1 is the world. */
 static abut_status read_side(reader *r, const json_at *at, int *link)
 {
   if (json_is_integer(at->value) && json_integer_value(at->value) == WORLD) {

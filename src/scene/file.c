@@ -18,7 +18,7 @@
 
 /* ---- actuators ---- */
 
-/* Reads what an actuator moves: a joint or a tendon. */
+/* Reads the target of an actuator: a joint or a tendon. */
 static abut_status read_moved(reader *r, const json_at *element, const char *word, actuator *a)
 {
   const json_file *f = r->file;
@@ -88,9 +88,10 @@ static abut_status read_actuators(reader *r, const json_at *root)
   return ABUT_SUCCESS;
 }
 
-/* ---- starts ---- */
+/* ---- initial states ---- */
 
-/* Reads an array of a start that may be missing: zeros then. `what` are the numbers' owners. */
+/* Reads an array of an initial state; zeros if it is missing. `what` names the owners of its
+ * numbers. */
 static abut_status read_row(reader *r, const json_at *start, const char *key, size_t count,
                             const char *what, double **out)
 {
@@ -208,7 +209,7 @@ static abut_status read_settings(const reader *r, const json_at *root)
   return law_settle(r, root);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
 static abut_status read_root(reader *r, const json_at *root)
 {
@@ -249,7 +250,7 @@ static abut_status read_root(reader *r, const json_at *root)
   return scene_excluded(r, root);
 }
 
-/* Keeps the text, in which scene_fail looks up lines. */
+/* Retains the text, in which scene_fail finds line numbers. */
 static abut_status keep_text(reader *r)
 {
   void *memory;
@@ -271,7 +272,7 @@ static bool ends_with_any(const char *name, const char *const *endings, size_t c
   return found;
 }
 
-/* Whether a file is a mesh, by its name's ending. */
+/* Returns whether a file is a mesh, by its extension. */
 static bool is_mesh(const char *name)
 {
   static const char *const endings[] = {MESH_FORMATS(FORMAT_DOT, MESH_COMMA, MESH_COMMA),
@@ -287,7 +288,8 @@ static abut_status fail_of_mesh(const char *name)
                  "inspect, decompose and field");
 }
 
-/* Whether a file that is no JSON is a model's, by its first character or its name's ending. */
+/* Returns whether a file that is not JSON is a robot model, by its first character or its
+ * extension. */
 static bool is_model(const char *name, const char *bytes, size_t count)
 {
   static const char *const endings[] = {".xml", ".mjcf", ".urdf"};
@@ -356,7 +358,7 @@ abut_status scene_file_read_as(const char *path, const char *model, scene_def *o
   return status;
 }
 
-/* ---- what is found wrong later ---- */
+/* ---- errors found later ---- */
 
 scene_place scene_pair_place(const scene_def *s, size_t i)
 {

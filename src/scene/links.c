@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* the relative error that A + B >= C and eigenvalues above 0 may have */
+/* relative tolerance of A + B >= C and of positive eigenvalues */
 #define INERTIA_SLACK 1e-6
 #define SYMMETRY_SLACK 1e-9
 
@@ -37,7 +37,7 @@ static abut_status check_type(const json_file *f, const json_at *at, const scene
                        l->parent);
 }
 
-/* Reads the three numbers of a limit that is a spring: see joint.limit_spring. */
+/* Reads the three numbers of a spring limit: see joint.limit_spring. */
 static abut_status read_limit_spring(const json_file *f, const json_at *joint_at, double out[3])
 {
   json_at at;
@@ -100,8 +100,9 @@ static abut_status read_joint(reader *r, const json_at *link, scene_link *l)
 
 /* ---- mass ---- */
 
-/* Finds the eigenvalues, ascending, of a symmetric matrix (3, 3) whose entries are at most about 1,
- * by its characteristic polynomial (Smith 1961, Eigenvalues of a symmetric 3 x 3 matrix). */
+/* Computes the eigenvalues, in ascending order, of a symmetric matrix (3, 3) with entries of at
+ * most about 1, from its characteristic polynomial (Smith 1961, Eigenvalues of a symmetric 3 x 3
+ * matrix). */
 static void eigenvalues(const double m[9], double out[3])
 {
   const double mean = (m[0] + m[4] + m[8]) / 3.0;
@@ -117,8 +118,8 @@ static void eigenvalues(const double m[9], double out[3])
   out[1] = 3.0 * mean - out[0] - out[2];
 }
 
-/* Refuses an inertia that no body can have. One that is symmetric but for rounding becomes so to
- * the bit. */
+/* Refuses an inertia that no body can have. An inertia that is symmetric up to rounding is made
+ * exactly symmetric. */
 static abut_status check_inertia(const json_file *f, const json_at *at, double m[9])
 {
   double e[3], scaled[9], size = 0.0;
@@ -182,7 +183,7 @@ static abut_status read_mass(reader *r, const json_at *link, scene_link *l)
 
 /* ---- bodies ---- */
 
-/* Reads a shape's sizes: a number where it has one, else an array. */
+/* Reads a shape's sizes: a number if there is only one, else an array. */
 static abut_status read_sizes(const json_file *f, const json_at *at, size_t count, double *out)
 {
   TRY(count == 1 ? json_number(f, at, out) : json_numbers(f, at, count, out));
@@ -196,7 +197,8 @@ static abut_status read_sizes(const json_file *f, const json_at *at, size_t coun
   return ABUT_SUCCESS;
 }
 
-/* Refuses capsules and cylinders that are too slender: their clouds have so many rings at most. */
+/* Refuses capsules and cylinders that are too slender, because the number of rings in their clouds
+ * is limited. */
 static abut_status check_slender(const json_file *f, const json_at *at, const scene_body *b)
 {
   const double r = b->size[0], half = b->size[1];
@@ -209,7 +211,7 @@ static abut_status check_slender(const json_file *f, const json_at *at, const sc
   return ABUT_SUCCESS;
 }
 
-/* Reads the radius of a box's or a cylinder's edges; others have none. */
+/* Reads the radius of the edges of a box or a cylinder; other shapes have none. */
 static abut_status read_round(const json_file *f, const json_at *body, scene_body *b)
 {
   json_at at;
@@ -236,7 +238,7 @@ static abut_status read_height_field(reader *r, const json_at *at, scene_body *o
   return height_field_read(r->file, at, false, &r->s->memory, memory);
 }
 
-/* Reads what the body is: exactly one of the keys for a file and for each shape must be there. */
+/* Reads the kind of the body. Exactly one key, for a file or a shape, must be present. */
 static abut_status read_shape(reader *r, const json_at *body, scene_body *out)
 {
   json_at at, chosen = {.value = NULL};
@@ -268,7 +270,7 @@ static abut_status read_shape(reader *r, const json_at *body, scene_body *out)
            : ABUT_SUCCESS;
 }
 
-/* What a body does not state of itself is as `automatic` says. */
+/* Contact settings that a body does not state are taken from `automatic`. */
 static abut_status read_contact(const reader *r, const json_at *body, body_contact *c)
 {
   const json_file *f = r->file;

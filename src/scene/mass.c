@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this share of the reach's cube a volume is what rounding leaves. */
+/* A volume below this share of the cube of the reach is a rounding error. */
 #define VOLUME_LEAST 1e-14
 
-/* ---- closed or not ---- */
+/* ---- check of closed meshes ---- */
 
 static int compare(const void *a, const void *b)
 {
@@ -28,9 +28,8 @@ static size_t count_corners(const abut_body_def *mesh)
   return count;
 }
 
-/* Fails with the edge that has no partner: `from` is a directed edge and `against` the reverse of
- * one, where the two sorted lists first differ, so that the lower of both is missing in the other
- * list. */
+/* Fails with an edge that has no partner. `from` is a directed edge and `against` a reversed one at
+ * the first difference of the two sorted lists; the lower of both is missing in the other list. */
 static abut_status open_edge(uint64_t from, uint64_t against)
 {
   const uint64_t edge = from <= against ? from : against << 32 | against >> 32;
@@ -73,11 +72,11 @@ done:
 /* ---- integrals ---- */
 
 /* The volume and its first and second moments about a point, summed over the tetrahedra from that
- * point to each triangle of the mesh: V, b and S of docs/dev/cone-formulas.md, section 3. A polygon
- * is a fan of triangles. */
+ * point to each triangle of the mesh: V, b and S of docs/dev/cone-formulas.md, section 3. Polygons
+ * are split into fans of triangles. */
 typedef struct moments {
   double volume, first[3], second[3][3];
-  double reach; /* from the point to the farthest corner along an axis */
+  double reach; /* largest distance along an axis from the point to a corner */
 } moments;
 
 static void add_triangle(moments *m, double t[3][3])
@@ -100,7 +99,7 @@ static void add_triangle(moments *m, double t[3][3])
   }
 }
 
-/* Of triangles, with their corners counted from the point that moments are about. */
+/* Integrates over triangles whose corners are relative to the reference point of the moments. */
 static moments integrate(const overlap_mesh *m)
 {
   moments out = {0};
@@ -127,7 +126,7 @@ static void mean_of(const abut_body_def *mesh, double out[3])
 
 /* ---- the solid ---- */
 
-/* Whether the faces are one shell: all vertices of theirs are joined. */
+/* Returns whether the faces are one shell, with all their vertices connected. */
 static abut_status is_one_shell(const abut_body_def *mesh, bool *out)
 {
   void *memory;
@@ -162,8 +161,7 @@ static abut_status is_one_shell(const abut_body_def *mesh, bool *out)
   return ABUT_SUCCESS;
 }
 
-/* Makes triangles of polygons, each a fan, the other way round where `turned`, with points counted
- * from `from`. */
+/* Splits polygons into fans of triangles, reversed if `turned`, with points relative to `from`. */
 static abut_status fan_out(const abut_body_def *mesh, const double from[3], bool turned,
                            arena *memory, overlap_mesh *out)
 {
@@ -186,7 +184,7 @@ static abut_status fan_out(const abut_body_def *mesh, const double from[3], bool
   return ABUT_SUCCESS;
 }
 
-/* Takes from the sums over triangles what they count more than once. */
+/* Subtracts from the sums over triangles what they count more than once. */
 static abut_status take_overlap(const overlap_mesh *mesh, moments *m)
 {
   static const int place[3][3] = {{4, 7, 8}, {7, 5, 9}, {8, 9, 6}};
@@ -209,7 +207,7 @@ static abut_status measure_one(const abut_body_def *mesh, const double from[3], 
   abut_status status = ABUT_SUCCESS;
   TRY_DONE(fan_out(mesh, from, false, &memory, &all));
   *out = integrate(&all);
-  if (out->volume < 0.0) { /* its faces run the other way round */
+  if (out->volume < 0.0) { /* its faces are inside out */
     TRY_DONE(fan_out(mesh, from, true, &memory, &all));
     *out = integrate(&all);
   }
@@ -219,7 +217,7 @@ done:
   return status;
 }
 
-/* Measures several shells as fields take them: each turned outwards, unless it is a cavity. */
+/* Measures several shells as fields do: each is oriented outwards, unless it is a cavity. */
 static abut_status measure_shells(const abut_body_def *mesh, const double from[3], moments *out)
 {
   surface s;
@@ -271,7 +269,7 @@ abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out)
   return ABUT_SUCCESS;
 }
 
-/* ---- elsewhere, together ---- */
+/* ---- transformed and combined masses ---- */
 
 static void rotation_of(const double q[4], double r[9])
 {

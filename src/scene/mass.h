@@ -9,18 +9,18 @@ typedef struct mass {
   double mass, com[3], inertia[9];
 } mass;
 
-/* Finds the mass of what a mesh's faces enclose, filled evenly with `density` [kg/m^3]:
- * docs/dev/cone-formulas.md, section 3. Faces may run either way round. Several shells are the
- * solid that a field makes of them: each is turned outwards unless it is a cavity, and where they
- * overlap it counts once. Fails with ABUT_ERROR_BODY where an edge has not exactly one face on
- * either side, or nothing is enclosed. */
+/* Computes the mass of the volume that a mesh's faces enclose, filled uniformly with `density`
+ * [kg/m^3]: docs/dev/cone-formulas.md, section 3. Faces may have either orientation. Several shells
+ * give the same solid as in a field: each is oriented outwards unless it is a cavity, and overlaps
+ * count once. Fails with ABUT_ERROR_BODY if an edge does not have exactly one face on either side,
+ * or if nothing is enclosed. */
 abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out);
 
-/* Returns the mass where the body has moved, so that its point x is at R(quaternion) x + position.
- * The quaternion is w, x, y, z, of length 1; the inertia is turned with it. */
+/* Returns the mass after the body has moved so that its point x is at R(quaternion) x + position.
+ * The quaternion is w, x, y, z, of length 1; the inertia is rotated with the body. */
 mass mass_moved(const mass *m, const double position[3], const double quaternion[4]);
 
-/* Returns the mass of both together. Where they overlap, both count. */
+/* Returns the combined mass. Overlaps count twice. */
 mass mass_sum(const mass *a, const mass *b);
 
 #endif

@@ -3,11 +3,11 @@
 #include "math/vector.h"
 #include <string.h>
 
-/* The joint of a link at its place. */
+/* A link's joint in the current state. */
 typedef struct joint_at {
   int type, dof, parent;
-  double axis[3]; /* along the world's axes, of a joint that has one */
-  double arm[3];  /* from the point about which the joint turns to the link's origin */
+  double axis[3]; /* in the world's axes, if the joint has one */
+  double arm[3];  /* from the joint's centre of rotation to the link's origin */
 } joint_at;
 
 static joint_at joint_of(const scene_def *s, const scene_constants *c,
@@ -28,7 +28,7 @@ static joint_at joint_of(const scene_def *s, const scene_constants *c,
   return j;
 }
 
-/* Turns a direction from the world's axes to those of the place. */
+/* Rotates a direction from the world's axes to those of the place. */
 static void turn_back(const double place[PLACE], const double x[3], double out[3])
 {
   const double back[PLACE] = {0.0, 0.0, 0.0, place[3], -place[4], -place[5], -place[6]};

@@ -1,4 +1,4 @@
-/* The pairs of a scene's file, those that are listed and what it says of automatic ones. */
+/* Reads the pairs of a scene's file: the listed ones, and the settings of automatic ones. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/text.h"
@@ -15,7 +15,7 @@
 
 static const scene_pair usual_pair = {.friction = 0.8, .condim = 3};
 
-/* Reads a side of a pair: [link, body], or a link alone, which stands for its first body. */
+/* Reads a side of a pair: [link, body], or only a link, which means its first body. */
 static abut_status read_side(reader *r, const json_at *element, const char *key, int *link,
                              int *body)
 {
@@ -38,7 +38,8 @@ static abut_status read_side(reader *r, const json_at *element, const char *key,
            : json_fail(r->file, &at, "link %d has %zu bodies, no body %d", *link, count, *body);
 }
 
-/* Whether a link can move against another: some joint on the way between them has a dof. */
+/* Returns whether two links can move relative to each other: some joint on the path between them
+ * has a degree of freedom. */
 static bool moves_against(const scene_def *s, int a, int b)
 {
   while (a != b) { /* parents come before children */
@@ -89,7 +90,7 @@ static abut_status read_smoothing_bytes(const char *name, const char *bytes, siz
   return status;
 }
 
-/* Where a file that the scene names cannot be read, the error names the scene's line. */
+/* If a file named in the scene cannot be read, the error names the scene's line. */
 static abut_status read_smoothing_file(reader *r, const json_at *at, scene_pair *p)
 {
   char *path, *bytes;
@@ -132,7 +133,7 @@ static abut_status read_restitution(const json_file *f, const json_at *element, 
   return ABUT_SUCCESS;
 }
 
-/* Reads all but the bodies and the restitution. */
+/* Reads everything except the bodies and the restitution. */
 static abut_status read_numbers(reader *r, const json_at *element, scene_pair *p)
 {
   const json_file *f = r->file;
@@ -164,7 +165,7 @@ static abut_status read_pair(reader *r, const json_at *element, scene_pair *p)
   return read_numbers(r, element, p);
 }
 
-/* A pair's bodies, that of the smaller link first, and the pair's place in the list. */
+/* A pair's bodies, that of the smaller link first, and the pair's index in the list. */
 typedef struct sides {
   int link[2], body[2];
   size_t place;
@@ -172,7 +173,7 @@ typedef struct sides {
 
 static sides sides_of(const scene_pair *p, size_t place)
 {
-  const int first = p->link[0] > p->link[1]; /* they are never of one link */
+  const int first = p->link[0] > p->link[1]; /* they are never on the same link */
   return (sides){{p->link[first], p->link[!first]}, {p->body[first], p->body[!first]}, place};
 }
 
@@ -194,8 +195,8 @@ static int compare_sides(const void *a_, const void *b_)
   return bodies ? bodies : (a->place > b->place) - (a->place < b->place);
 }
 
-/* Refuses two pairs of the same bodies, which would push each other twice as hard. They are found
- * by sorting. */
+/* Refuses two pairs of the same bodies, which would double the contact force. They are found by
+ * sorting. */
 static abut_status check_twice(reader *r, const json_at *list)
 {
   const size_t count = r->s->pair_count;
@@ -243,7 +244,7 @@ abut_status scene_pairs(reader *r, const json_at *root)
 
 /* ---- automatic pairs ---- */
 
-/* Reads what they have in common. `at` may have no value, which states nothing. */
+/* Reads the common settings. `at` may have no value, which states nothing. */
 static abut_status read_usual(reader *r, const json_at *at)
 {
   scene_pair *p = &r->s->usual;
@@ -283,7 +284,7 @@ abut_status scene_automatic(reader *r, const json_at *root)
   return check_capacity(r, &at);
 }
 
-/* Reads two links between which no pair is automatic. */
+/* Reads two links that have no automatic pairs. */
 static abut_status read_excluded(reader *r, const json_at *element, int out[2])
 {
   TRY(json_check_array(r->file, element, 2));

@@ -12,8 +12,8 @@ static rigid rigid_of(const double position[3], const double quaternion[4])
   return r;
 }
 
-/* Makes a quaternion of any length above 0 one of length 1, also where the square of its length
- * would overflow or vanish. */
+/* Normalizes a quaternion of any length above 0, even if its squared length would overflow or
+ * underflow. */
 static void normalise(double q[4])
 {
   const double most = fmax(fmax(fabs(q[0]), fabs(q[1])), fmax(fabs(q[2]), fabs(q[3])));
@@ -31,7 +31,7 @@ static void put(const rigid *r, double place[PLACE])
   normalise(place + 3);
 }
 
-/* Returns the turn of a joint that turns. */
+/* Returns the rotation of a joint that rotates. */
 static rigid turn_of(const joint *j, const double *q)
 {
   rigid turn = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
@@ -49,7 +49,7 @@ static rigid turn_of(const joint *j, const double *q)
   return turn;
 }
 
-/* Returns how a joint moves its link, in the frame that the link has where the joint is at 0. */
+/* Returns a joint's motion of its link, in the frame of the link with the joint at 0. */
 static rigid motion_of(const joint *j, const double *q)
 {
   rigid motion = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};

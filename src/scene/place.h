@@ -1,4 +1,4 @@
-/* Where links and their bodies are (docs/dev/cone-formulas.md, section 4). A place is seven
+/* The places of links and their bodies (docs/dev/cone-formulas.md, section 4). A place is seven
  * numbers: a position, and a quaternion (w, x, y, z) of length 1. */
 #ifndef ABUT_SCENE_PLACE_H
 #define ABUT_SCENE_PLACE_H
@@ -7,14 +7,14 @@
 
 #define PLACE 7
 
-/* Finds a link's place from its parent's, or NULL for the world, and from its joint's positions q.
- * A quaternion in q may have any length above 0. */
+/* Computes a link's place from its parent's, which is NULL for the world, and from its joint's
+ * positions q. A quaternion in q may have any length above 0. */
 void place_link(const scene_link *l, const double *parent, const double *q, double place[PLACE]);
 
-/* Finds a body's place from its link's. */
+/* Computes a body's place from its link's. */
 void place_body(const scene_body *b, const double link[PLACE], double place[PLACE]);
 
-/* Turns a direction from the place's own axes to those of the world. */
+/* Rotates a direction from the place's own axes to those of the world. */
 void place_turn(const double place[PLACE], const double x[3], double out[3]);
 
 #endif

@@ -4,13 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-#define CORE_ROUND 2.5 /* of a core's radius: beyond 3/2 of it from an edge its faces are flat */
+#define CORE_ROUND 2.5 /* core radii: beyond 3/2 radii from an edge a core has flat faces */
 #define GRID_ROUND 3.0 /* cells of a grid */
-/* rows of a height field that must be level beside a wall, as the spline passes bumps on */
+/* rows of a height field that must be level beside a wall, because the spline spreads bumps */
 #define LEVEL_NODES 4
-/* of the diagonal: how near to a side of its box a mesh's vertex lies in it */
+/* relative to the diagonal: largest distance of a vertex from a side of the box that contains it */
 #define ON_PLANE 1e-6
-#define WHOLE_FACE 1e-4 /* by which part a side's area may differ from that of the rectangle */
+#define WHOLE_FACE 1e-4 /* relative tolerance of a side's area against its rectangle */
 
 double seam_roundness(const body *b)
 {
@@ -43,7 +43,7 @@ static seam_face face_of(const box *b, int side)
   seam_face f = {.depth = b->high[k] - b->low[k], .flat = b->high[k] - b->low[k]};
   f.axes[0][k] = sign;
   f.axes[1][along[0]] = 1.0;
-  f.axes[2][along[1]] = sign; /* so that they are right-handed */
+  f.axes[2][along[1]] = sign; /* makes the axes right-handed */
   f.centre[k] = side % 2 ? b->high[k] : b->low[k];
   for (int i = 0; i < 2; ++i) {
     const int axis = along[i];
@@ -78,11 +78,11 @@ static box whole_box(const double low[3], const double high[3])
   return b;
 }
 
-/* ---- words ---- */
+/* ---- shapes described by a word ---- */
 
 static size_t faces_of_word(const scene_body *b, seam_face out[SEAM_FACES])
 {
-  const double *h = b->size, thin = fmin(h[0], h[1]); /* of a plane's slab, from face to face */
+  const double *h = b->size, thin = fmin(h[0], h[1]); /* thickness of a plane's slab */
   const double upper[3] = {h[0], h[1], b->shape == SHAPE_PLANE ? 0.0 : h[2]};
   const double lower[3] = {-h[0], -h[1], b->shape == SHAPE_PLANE ? -thin : -h[2]};
   const box all = whole_box(lower, upper);
@@ -91,14 +91,15 @@ static size_t faces_of_word(const scene_body *b, seam_face out[SEAM_FACES])
 
 /* ---- height fields ---- */
 
-/* The height at a node that is `in` nodes inwards of wall `side`, and number `along` beside it. */
+/* Returns the height at the node `in` nodes inwards from wall `side`, at index `along` along the
+ * wall. */
 static double height_at(const abut_height_field *h, int side, size_t in, size_t along)
 {
   const size_t last = side < 2 ? h->columns - 1 : h->rows - 1, place = side % 2 ? last - in : in;
   return side < 2 ? h->heights[along * h->columns + place] : h->heights[place * h->columns + along];
 }
 
-/* Whether the ground is level beside a wall, and flat as far inwards as `within`. */
+/* Returns whether the ground is level along a wall, and flat inwards up to `within`. */
 static bool is_level(const abut_height_field *h, int side, const seam_lengths *l)
 {
   const size_t across = side < 2 ? h->columns : h->rows, beside = side < 2 ? h->rows : h->columns;
@@ -135,7 +136,7 @@ static size_t faces_of_heights(const abut_height_field *h, const seam_lengths *l
 
 /* ---- meshes ---- */
 
-/* Faces, one after the other; of any number of corners. */
+/* Consecutive faces with any number of corners. */
 typedef struct faces {
   const double *vertices;
   size_t vertex_count, count;
@@ -152,7 +153,7 @@ static faces faces_of_mesh(const body *b)
            : (faces){b->vertices, b->info.vertices, b->info.faces, b->face_sizes, b->face_indices};
 }
 
-/* Returns the area of a face as seen along axis k. */
+/* Returns the area of a face projected along axis k. */
 static double area_along(const faces *f, const uint32_t *at, uint32_t corners, int k)
 {
   const int u = (k + 1) % 3, v = (k + 2) % 3;
@@ -165,7 +166,7 @@ static double area_along(const faces *f, const uint32_t *at, uint32_t corners, i
   return 0.5 * fabs(twice);
 }
 
-/* Returns the side of the box in which a face lies, or -1. */
+/* Returns the side of the box that contains a face, or -1. */
 static int side_of_face(const faces *f, const uint32_t *at, uint32_t corners, const box *b,
                         double near)
 {
@@ -210,7 +211,7 @@ static size_t faces_of_file(const body *loaded, seam_face out[SEAM_FACES])
   for (size_t i = 0; i < f.count; at += f.sizes[i++]) {
     const int side = side_of_face(&f, at, f.sizes[i], &b, near);
     if (side < 0) {
-      return 0; /* It is no box. */
+      return 0; /* It is not a box. */
     }
     area[side] += area_along(&f, at, f.sizes[i], side / 2);
   }

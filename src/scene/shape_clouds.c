@@ -8,26 +8,25 @@
 
 #define PI 3.14159265358979323846
 #define ARC (2.0 * PI / SHAPE_SIDES)
-/* No cell of a box is longer than the longest side over BOX_CELLS. In slender boxes cells shall not
- * be longer than the shortest half length, but for long ones that is given up where it takes more
- * than BOX_POINTS square cells to cover the box. */
+/* No cell of a box is longer than the longest side over BOX_CELLS. In slender boxes, cells should
+ * not be longer than the shortest half length either. This is relaxed if it would take more than
+ * BOX_POINTS square cells to cover the box. */
 #define BOX_CELLS 8
 #define BOX_POINTS 768
-/* Cells along a cylinder's side may be as long as half the side over SIDE_CELLS, but no longer than
- * the radius unless half the side, or that of a capsule, is more than SIDE_CELLS_MOST radii
- * long. */
+/* Cells along a cylinder's side may have half the side's length over SIDE_CELLS, but no more than
+ * the radius, unless half the side, or that of a capsule, is longer than SIDE_CELLS_MOST radii. */
 #define SIDE_CELLS 8
 #define SIDE_CELLS_MOST 32
-#define CAP_RINGS 8 /* of each end of a capsule */
-#define GROWTH 1.5  /* how many times as long the next cell away from an edge may be */
-#define UNLIKE 1e5  /* how many times its shortest length a shape's longest may be */
+#define CAP_RINGS 8 /* per end of a capsule */
+#define GROWTH 1.5  /* largest ratio of a cell to its neighbour nearer to an edge */
+#define UNLIKE 1e5  /* largest ratio of a shape's longest length to its shortest */
 /* the most cells along a line: by then they have grown by more than UNLIKE */
 #define STEPS_MOST 128
-#define EPS1_SHARE 8.0 /* eps1 is a cell's area over this */
+#define EPS1_SHARE 8.0 /* eps1 is a cell's area divided by this */
 
 /* ---- lines of cells ---- */
 
-/* The borders of cells along a line from -half to half, the same on both sides of its middle. */
+/* The boundaries of cells along a line from -half to half, symmetric about its middle. */
 typedef struct line {
   double at[STEPS_MOST + 1];
   size_t cells;
@@ -39,14 +38,14 @@ static void put_mirrored(line *l, size_t from_end, double x)
   l->at[l->cells - from_end] = x;
 }
 
-/* Divides a line: the cells at both ends are `first` <= half long, and those within grow up to
- * `most`. */
+/* Divides a line. The cells at both ends have the length `first` <= half, and those inside grow up
+ * to `most`. */
 static void make_line(double half, double first, double most, line *l)
 {
   const double inner = half - first, second = fmin(GROWTH * first, most);
   double size = first, sum = 0.0;
   size_t grown = 0;
-  if (inner <= 0.05 * first) { /* a cell between these would be a sliver */
+  if (inner <= 0.05 * first) { /* a cell between them would be a sliver */
     *l = (line){{-half, 0.0, half}, 2};
     return;
   }
@@ -73,7 +72,7 @@ static void make_line(double half, double first, double most, line *l)
 
 /* ---- faces ---- */
 
-/* A mesh in the making, whose faces share no corners. `begin` gives it all the room that it
+/* A mesh under construction, whose faces share no corners. `begin` allocates all the room that it
  * needs. */
 typedef struct faces {
   double *vertices;
@@ -113,7 +112,7 @@ static abut_status cloud_of(const faces *f, double eps1, bool area_weight, abut_
 
 /* ---- boxes ---- */
 
-/* Puts the cells of a side, counterclockwise seen from outside. */
+/* Adds the cells of a side, counterclockwise seen from outside. */
 static void put_box_side(faces *f, const line lines[3], const double half[3], int axis, bool upper)
 {
   static const size_t turns[2][4][2] = {{{0, 0}, {0, 1}, {1, 1}, {1, 0}},
@@ -133,9 +132,9 @@ static void put_box_side(faces *f, const line lines[3], const double half[3], in
   }
 }
 
-/* Returns how long the longest cell of a box is. Only points touch, so that of two bars that cross
- * one must have points within the other's width: cells of slender bars are no longer than half
- * their width. */
+/* Returns the largest length of a cell of a box. Only points make contacts, so for two crossed bars
+ * one must have points within the other's width. Cells of slender bars are therefore no longer than
+ * half their width. */
 static double longest_cell(const double half[3], double shortest)
 {
   const double longest = fmax(fmax(half[0], half[1]), half[2]);
@@ -185,7 +184,7 @@ static void put_side(faces *f, double r, const line *along)
   }
 }
 
-/* Puts a cell of a ring, `steps` sides wide from side `step` on, with all corners that its
+/* Adds a cell of a ring, `steps` sides wide from side `step` on, with all corners that its
  * neighbours have there. */
 static void put_end_cell(faces *f, const double ring[2], size_t step, size_t steps, double z)
 {
@@ -202,8 +201,8 @@ static void put_end_cell(faces *f, const double ring[2], size_t step, size_t ste
   ++f->face_count;
 }
 
-/* Puts a ring between two radii in cells that are about as wide as deep. The outermost ring has a
- * cell for each of the cylinder's sides, since cells on both sides of the rim must be alike. */
+/* Adds a ring between two radii, with cells about as wide as deep. The outermost ring has one cell
+ * per side of the cylinder, because cells on both sides of the rim must match. */
 static void put_end_ring(faces *f, const double ring[2], bool outermost, double z)
 {
   size_t steps = 1;
@@ -289,7 +288,7 @@ static abut_status make_plane(double eps1, abut_cloud *out)
   return ABUT_SUCCESS;
 }
 
-/* ---- all ---- */
+/* ---- all shapes ---- */
 
 static abut_status check_likeness(body_shape shape, const double *size)
 {

@@ -8,7 +8,7 @@
 
 #define PI 3.14159265358979323846
 
-/* A mesh in the making. `begin` gives it all the room that it needs. */
+/* A mesh under construction. `begin` allocates all the room that it needs. */
 typedef struct builder {
   double *vertices;
   uint32_t *sizes, *corners;
@@ -79,7 +79,7 @@ abut_status make_box_mesh(const double lower[3], const double upper[3], arena *m
   return ABUT_SUCCESS;
 }
 
-/* ---- turned about z ---- */
+/* ---- solids of revolution about z ---- */
 
 static void put_rings(builder *b, double (*rings)[2], size_t count)
 {
@@ -102,7 +102,7 @@ static void put_sides(builder *b, size_t count)
   }
 }
 
-/* Puts the faces beyond an outermost ring: a polygon, or triangles to a pole. */
+/* Adds the faces beyond an outermost ring: a polygon, or triangles to a pole. */
 static void put_end(builder *b, size_t ring, bool upper, bool pole)
 {
   const size_t at = ring * SHAPE_SIDES, tip = b->vertex_count - (upper ? 1 : 2);
@@ -137,9 +137,9 @@ abut_status make_turned_mesh(double (*rings)[2], size_t count, double top, arena
   return ABUT_SUCCESS;
 }
 
-/* ---- balls ---- */
+/* ---- spheres and ellipsoids ---- */
 
-#define ROUNDS 3 /* how often each triangle becomes four: 642 vertices in the end */
+#define ROUNDS 3 /* subdivisions of each triangle into four: 642 vertices in the end */
 
 static abut_status icosahedron(arena *memory, abut_body_def *out)
 {
@@ -173,8 +173,8 @@ static int compare_edges(const void *a, const void *b)
   return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-/* Returns the vertex in the middle of an edge. These come behind the others, in the order of the
- * edges. */
+/* Returns the vertex in the middle of an edge. These vertices follow the others, in the order of
+ * the edges. */
 static size_t middle(const abut_body_def *m, const uint32_t *edges, size_t count, uint32_t a,
                      uint32_t b)
 {

@@ -17,9 +17,9 @@ static abut_status make_room(int nv, arena *memory, scene_trees *out)
   return ABUT_SUCCESS;
 }
 
-/* ---- trees that equalities join ---- */
+/* ---- trees joined by equalities ---- */
 
-/* Returns the link that stands for the tree of a link: of all trees that are joined, one root. */
+/* Returns the root link that represents the tree of a link among all joined trees. */
 static size_t joined_root(const scene_def *s, const int *joined, size_t link)
 {
   size_t root = scene_root(s, link);
@@ -29,8 +29,8 @@ static size_t joined_root(const scene_def *s, const int *joined, size_t link)
   return root;
 }
 
-/* Joins the trees of two links, of which the first may be WORLD or one that cannot move, and keeps
- * in *link one that can. */
+/* Joins the tree of `other` to that of *link, unless *link is WORLD, and sets *link to `other`.
+ * Does nothing if `other` is WORLD or cannot move. */
 static void join(const scene_def *s, int *joined, int *link, int other)
 {
   if (other == WORLD || !joint_dofs(s->links[scene_root(s, (size_t)other)].joint.type)) {
@@ -61,8 +61,8 @@ static void join_equality(const scene_def *s, const equality *e, int *joined)
 
 /* ---- trees ---- */
 
-/* Says of which tree the degrees of freedom of a link are, and counts them there. known (links) has
- * the tree of each root that has come, else -1. */
+/* Assigns the degrees of freedom of a link to its tree and counts them there. known (links) has the
+ * tree of each root seen so far, else -1. */
 static abut_status add_link(const scene_def *s, const int *vadr, size_t link, const int *joined,
                             int *known, scene_trees *out)
 {

@@ -62,8 +62,7 @@ abut_status scene_unit(const json_file *f, const json_at *parent, const char *ke
   if (!(most >= DBL_MIN)) {
     return json_fail(f, &at, "has no length");
   }
-  for (size_t k = 0; k < count; ++k) { /* divided first, so that squares neither overflow nor
-                                          vanish */
+  for (size_t k = 0; k < count; ++k) { /* against overflow and underflow */
     out[k] /= most;
     square += out[k] * out[k];
   }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define HALF_CUBE 54.735610317245345 /* degrees between a cube's diagonal and its axes */
-/* Rows of a definition in the making. */
+/* Rows of a definition under construction. */
 typedef struct rows {
   double *vertices, *vertex_cones, *edge_cones;
   abut_feature_edge *edges;
@@ -96,11 +96,11 @@ static abut_status make_box(const double half[3], double round, arena *memory, a
   return ABUT_SUCCESS;
 }
 
-#define SHORT_CORE 0.02 /* of the radius: a core that is shorter is a ball */
+#define SHORT_CORE 0.02 /* of the radius: a shorter core is a ball */
 
-/* What touches with a cylinder's side between its rims: balls that lie within it, so that none
- * claims more than the body has. Of a long cylinder they are a capsule, of a flat one a ring about
- * its axis. */
+/* The features that touch with a cylinder's side between its rims: balls inside the cylinder, so
+ * that none extends beyond the body. They form a capsule in a long cylinder, a ring about the axis
+ * in a flat one. */
 static abut_status make_core(const double size[2], arena *memory, abut_body_def *out,
                              abut_feature_circle *ring)
 {
@@ -128,8 +128,8 @@ static abut_status make_core(const double size[2], arena *memory, abut_body_def 
   return ABUT_SUCCESS;
 }
 
-/* The rims are as round as the field's, so that a cylinder that stands flush on its like finds the
- * face and not the side. */
+/* The rims have the rounding of the field, so that a cylinder that is flush on an equal one finds
+ * the face and not the side. */
 static abut_status make_cylinder(const double size[2], double round, arena *memory,
                                  abut_body_def *out)
 {
