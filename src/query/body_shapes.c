@@ -1,4 +1,4 @@
-/* Shapes of what a body is made of. */
+/* Convex shapes made from the parts of a body. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -58,7 +58,7 @@ static abut_status make_superquadric(context *c, const abut_superquadric *s, abu
   return shape_create(c, &def, out);
 }
 
-/* i: of all polyhedra of the body's file. */
+/* i: index among all polyhedra of the body's file. */
 static abut_status make_polyhedron(context *c, const abut_polyhedron *p, size_t i, abut_shape *out)
 {
   abut_status status = ABUT_SUCCESS;
@@ -87,7 +87,7 @@ static abut_status make_hull(const body *b, abut_shape *out)
   return shape_create(b->context, &def, out);
 }
 
-/* Makes the shapes; *made: how many there are, when it fails, too. */
+/* Makes the shapes. *made is their number, even after a failure. */
 static abut_status make(const body *b, abut_body_part part, abut_shape *shapes, size_t *made)
 {
   const body_parts *p = &b->parts;

@@ -1,5 +1,5 @@
-/* Collision in time of two meshes between two poses each, as an operation of the engine: an element
- * is a row. */
+/* Continuous collision detection of two meshes between two poses each, as an operation of the
+ * engine: an element is a row. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -37,7 +37,7 @@ enum {
   P2,
   N,
   CANDIDATES,
-  PLACES, /* the first pair's, as kernels sort features */
+  PLACES, /* of the first pair in the order in which kernels sort features */
   BAR,
   BY_1,
   BY_2,
@@ -52,10 +52,10 @@ typedef struct bodies_call {
   abut_ccd_batch *batch;
   ccd_mesh *mesh[2];
   const abut_ccd_gradients *gradients; /* or NULL */
-  size_t width;                        /* numbers of a pose */
+  size_t width;                        /* numbers per pose */
   double tolerance;
   ccd_room room;
-  uint8_t *status; /* the caller's, or our own */
+  uint8_t *status; /* the caller's array, or our own */
   uint8_t *own;
   ccd_counts counts;
 } bodies_call;
@@ -153,7 +153,7 @@ static abut_status launch(batch_on *on, size_t slot, chunk k)
                 ARG_BUFFER(AT(TO_2_BY)));
 }
 
-/* Is called by one thread at a time. */
+/* Called by one thread at a time. */
 static void count(batch_on *on, chunk k)
 {
   bodies_call *c = (bodies_call *)on->call;
@@ -278,7 +278,7 @@ abut_ccd_batch abut_default_ccd_batch(void)
   return b;
 }
 
-/* Says how large both meshes are together. */
+/* Returns the sum of the diagonals of both meshes. */
 static double size_of(const bodies_call *c)
 {
   double size = 0.0;

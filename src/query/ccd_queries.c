@@ -12,7 +12,7 @@
 
 #define COOKIE 0xab0c1061u
 #define CHUNK_ROWS ((size_t)1 << 20)
-#define MANY_ITEMS ((size_t)1 << 15)   /* work-items that keep a large GPU busy */
+#define MANY_ITEMS ((size_t)1 << 15)   /* work-items that occupy a large GPU */
 #define COPIED_CHUNK ((size_t)1 << 15) /* keeps copies in a CPU's cache */
 #define LANES_MOST 16
 
@@ -45,14 +45,14 @@ enum {
 typedef struct queries_call {
   batch_call base;
   abut_ccd_queries *batch;
-  uint8_t *status; /* the caller's, or our own */
+  uint8_t *status; /* the caller's array, or our own */
   uint8_t *own;
   bool lows, gradient;
   ccd_counts counts;
 } queries_call;
 
 typedef struct queries_on {
-  buffer *all; /* settings for all rows */
+  buffer *all; /* settings that apply to all rows */
 } queries_on;
 
 static const size_t vertices_of[ABUT_CCD_KINDS] = {2, 3, 4, 4};
@@ -99,9 +99,9 @@ static size_t segments(size_t count, size_t rows)
   return (count + rows - 1) / rows;
 }
 
-/* How many rows a work-item looks through for those that doubled numbers take. With one lane it
- * takes these one after the other, which lasts: so it looks through few where the batch has few
- * rows for each of MANY_ITEMS. */
+/* Returns the number of rows that a work-item searches for those needing doubled numbers. With one
+ * lane it processes these rows one after the other, which is slow. It therefore searches few rows
+ * if the batch is small compared with MANY_ITEMS. */
 static size_t rows_again(size_t lanes, size_t count)
 {
   const size_t most = CCD_SEGMENT_AGAIN(lanes), few = 1 + count / MANY_ITEMS;
@@ -160,7 +160,7 @@ void ccd_count(ccd_counts *to, const uint8_t *status, chunk c)
   }
 }
 
-/* Is called by one thread at a time. */
+/* Called by one thread at a time. */
 static void count(batch_on *on, chunk c)
 {
   queries_call *q = (queries_call *)on->call;

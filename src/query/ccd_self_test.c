@@ -1,7 +1,7 @@
-/* Self-tests of collision in time, one for each kind of features and one for meshes. Rows near a
- * touch by less than a digit are proved apart or not by tools/make_ccd_self_test.py: a device that
- * rounds otherwise than the certificate counts on, flushes more, fuses or rearranges, is wrong
- * about some of them. */
+/* Self-tests of continuous collision detection, one for each kind of features and one for meshes.
+ * tools/make_ccd_self_test.py proves whether rows that nearly touch collide or not. A device with
+ * rounding other than the certificate assumes, with more flushing, fused operations or reordering,
+ * fails on some of them. */
 #include "base/error.h"
 #include "geometry/ccd.h"
 #include "engine/self_test/runner.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows with what is right about them: which ends, as bits, and between which times. */
+/* Rows with their correct results: the allowed outcomes, as bits, and bounds on the time. */
 typedef struct known_rows {
   size_t count;
   const double *x0, *x1, *separations, *earliest, *latest;
@@ -24,8 +24,7 @@ enum {
   ROWS = 37,
   ROW_NUMBERS = 12,
   ROOM = ROWS * 64
-}; /* whole blocks of lanes, and a part of
-      one */
+}; /* whole blocks of lanes, and a partial one */
 
 static const char *const names[ABUT_CCD_KINDS] = {"points", "a point and an edge",
                                                   "a point and a triangle", "edges"};
@@ -81,7 +80,7 @@ static abut_ccd_queries rows_of(self_test *t, abut_ccd_kind kind)
   return q;
 }
 
-/* Once by boxes first, and once without, in one go each. */
+/* Runs all rows in one call, once with the test of boxes first and once without. */
 static abut_status query(self_test *t, abut_ccd_kind kind)
 {
   uint8_t status[ROWS];
@@ -99,7 +98,8 @@ static abut_status query(self_test *t, abut_ccd_kind kind)
 
 /* ---- derivatives ---- */
 
-/* The closed rows' features fall from height 3 to -1: their own vertices, and what each counts. */
+/* In rows with results in closed form, features fall from height 3 to -1: their vertices, and the
+ * weight of each vertex. */
 static const double shapes[ABUT_CCD_KINDS][ROW_NUMBERS] = {{0, 0, 3, 0, 0, 0},
                                                            {0.25, 0, 3, -1, 0, 0, 1, 0, 0},
                                                            {0.125, 0.125, 3, -1, -1, 0, 2, -1, 0, 0,
@@ -111,7 +111,7 @@ static const double weights[ABUT_CCD_KINDS][4] = {{1, -1},
                                                   {1, -0.375, -0.25, -0.375},
                                                   {0.5, 0.5, -0.75, -0.25}};
 
-/* They come to 1/2 at 5/8, by 4 in all. */
+/* The distance falls by 4 in total and reaches 1/2 at 5/8. */
 static abut_status compare_slopes(const self_test *t, abut_ccd_kind kind, const void *got,
                                   double share)
 {
@@ -152,13 +152,14 @@ static abut_status derive(self_test *t, abut_ccd_kind kind)
 
 /* ---- meshes ---- */
 
-/* A thorn that points down, with its tip a little aside, over a plate. */
+/* A thorn that points down, with its tip off centre, above a plate. */
 static const double thorn[] = {0.25, 0.125, -1, 0.375, 0.125, 0, 0.125, 0.25, 0, 0.125, 0, 0};
 static const uint32_t thorn_faces[] = {0, 1, 2, 0, 2, 3, 0, 3, 1, 1, 3, 2};
 static const double plate[] = {-2, -2, 0, 2, -2, 0, 2, 2, 0, -2, 2, 0};
 static const uint32_t plate_faces[] = {0, 1, 2, 0, 2, 3};
 
-/* It falls on the plate, fast, and stays above, aside and within 1/2. */
+/* It falls on the plate, slowly and fast, stays above it, passes beside it, starts within 1/2, and
+ * has a bad pose. */
 enum { FALLS, FALLS_FAST, STAYS_ABOVE, STAYS_ASIDE, IS_WITHIN, IS_NONE, MOTIONS, MESH_ROWS = 11 };
 static const double from[MOTIONS * 7] = {0, 0, 3,    1, 0, 0, 0, 0, 0,   401, 1, 0, 0, 0,
                                          0, 0, 3,    1, 0, 0, 0, 8, 0.5, 3,   1, 0, 0, 0,
@@ -196,7 +197,7 @@ static abut_ccd_batch batch_of(self_test *t, const double *start, const double *
   return b;
 }
 
-/* Time may be earlier by little, and not later. */
+/* The time may be slightly early, but never late. */
 static abut_status judge_time(const self_test *t, const abut_ccd_batch *b, size_t row, double right)
 {
   const double least = right - (t->one->def.precision == ABUT_FLOAT64 ? 1e-7 : 1e-4);
@@ -232,8 +233,8 @@ static abut_status fall(self_test *t)
   return ABUT_SUCCESS;
 }
 
-/* The thorn turns from level to upright about a centre 1/2 above the plate: its tip is there after
- * a third of the turn. */
+/* The thorn turns from level to upright about a centre 1/2 above the plate. Its tip touches the
+ * plate after a third of the turn. */
 static abut_status swing(self_test *t)
 {
   static const double level[] = {0, 0, 0.375, 0.70710678118654752, 0.70710678118654752, 0, 0};

@@ -19,7 +19,7 @@
 #define CORNERS_USUAL 256
 #define CORNERS_LEAST 8
 #define CORNERS_MOST 4096
-/* work-items of a CPU's core that share scratch: enough to share evenly */
+/* work-items per core of a CPU that share scratch memory: enough for an even load */
 #define WORKERS_OF_CORE 32
 #define WORKERS_MOST ((size_t)1 << 16)
 
@@ -57,7 +57,7 @@ size_t closest_workers(const device *d, size_t bytes, size_t rows)
   return used ? used : 1;
 }
 
-/* Makes room for polytopes. */
+/* Allocates room for polytopes. */
 static abut_status make_polytopes(const closest_call *c, device *d, closest_on *at)
 {
   const size_t numbers = POLYTOPE_REALS(c->corners) * sizeof(double),
@@ -141,7 +141,7 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   return call->solved ? ABUT_SUCCESS : closest_launch_query(on, slot, c, &q, call->width);
 }
 
-/* Counts what became of a chunk's rows; it is called by one thread at a time. */
+/* Counts the outcomes of a chunk's rows; called by one thread at a time. */
 static void count(batch_on *on, chunk c)
 {
   closest_call *call = (closest_call *)on->call;
@@ -152,7 +152,7 @@ static void count(batch_on *on, chunk c)
   }
 }
 
-/* Forgets what was counted, as all rows come again. */
+/* Resets the counts, because all rows will be computed again. */
 static void again(batch_call *b)
 {
   closest_call *call = (closest_call *)b;

@@ -1,4 +1,4 @@
-/* Derivatives of closest points: Jacobians, and products with them from both sides. */
+/* Derivatives of closest points: Jacobians, and their products from the left and the right. */
 #include "query/closest.h"
 
 #include "base/call_lock.h"
@@ -12,7 +12,7 @@
 #define COOKIE 0xab0c1052u
 #define LEVELS_MOST 16
 #define SAMPLES_MOST 65536
-#define QUERIES_MOST 4096 /* samples that are queries: each is several launches */
+#define QUERIES_MOST 4096 /* samples computed by queries, each of which takes several launches */
 #define EPSILON_GAUSSIAN 0.3
 #define EPSILON_ZEROTH 0.02
 #define EPSILON_FINITE 1e-6
@@ -24,13 +24,13 @@ _Static_assert((int)ABUT_CLOSEST_EXACT == CLOSEST_EXACT &&
                  (int)ABUT_CLOSEST_FINITE == CLOSEST_FINITE,
                "kernels and callers name methods alike");
 
-/* Buffers beside those of queries. */
+/* Additional buffers besides those of queries. */
 enum {
-  IN_P1 = CLOSEST_BUFFERS, /* cotangents, or twists in the first of them */
+  IN_P1 = CLOSEST_BUFFERS, /* cotangents, or twists in the first one */
   IN_P2,
   IN_N,
   IN_D,
-  OUT_P1, /* Jacobians or tangents; gradients by twists and poses in the first of them */
+  OUT_P1, /* Jacobians or tangents; gradients by twists and poses in the first ones */
   OUT_P2,
   OUT_N,
   OUT_D,
@@ -50,7 +50,7 @@ enum {
 typedef enum wanted_product { JACOBIAN, VJP, JVP } wanted_product;
 
 typedef struct derivative_call {
-  closest_call query; /* first, as an operation's call begins */
+  closest_call query; /* first, because an operation's call must start with it */
   wanted_product wanted;
   double epsilon;
 } derivative_call;
@@ -134,7 +134,7 @@ static abut_status launch_curvature(batch_on *on, size_t slot, chunk c)
 #undef GIVEN
 }
 
-/* One query after the other at moved poses, each begun where the row's own ended. */
+/* Runs one query after another at perturbed poses, each started from the row's own result. */
 static abut_status launch_queries(batch_on *on, size_t slot, chunk c)
 {
   const derivative_call *d = (const derivative_call *)on->call;

@@ -1,12 +1,12 @@
-/* Self-tests of closest points: pairs of shapes whose answers are known in closed form, apart and
- * overlapping. */
+/* Self-tests of closest points: separated and overlapping pairs of shapes with results in closed
+ * form. */
 #include "engine/self_test/runner.h"
 #include "engine/self_test/self_test.h"
 #include <abut/closest.h>
 
 enum { KNOWN = 4, ROWS = 35, ROOM = ROWS * 64 };
 
-/* A cube of half length 0.5, at the origin, and beside it a ball of radius 0.25 or another cube. */
+/* A cube of half length 0.5 at the origin, and beside it a ball of radius 0.25 or another cube. */
 static const double cube[] = {-0.5, -0.5, -0.5, 0.5, -0.5, -0.5, -0.5, 0.5, -0.5, 0.5, 0.5, -0.5,
                               -0.5, -0.5, 0.5,  0.5, -0.5, 0.5,  -0.5, 0.5, 0.5,  0.5, 0.5, 0.5};
 static const double places[KNOWN * 7] = {2,    0.1,   0.2,     1, 0, 0, 0,
@@ -59,7 +59,8 @@ static abut_status query(self_test *t)
 
 /* ---- derivatives ---- */
 
-/* Two balls 2 m apart on x: the normal turns by half of what moves them apart across it. */
+/* Two balls 2 m apart along x: moving them apart across x by some length turns the normal by half
+ * of it. */
 static const double normal_by[3 * 12] = {0, 0,    0,    0, 0, 0, 0, 0,   0,   0, 0, 0, //
                                          0, -0.5, 0,    0, 0, 0, 0, 0.5, 0,   0, 0, 0, //
                                          0, 0,    -0.5, 0, 0, 0, 0, 0,   0.5, 0, 0, 0};

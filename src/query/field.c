@@ -11,10 +11,10 @@ typedef struct field_call {
   body *of;
 } field_call;
 
-/* Brings the body to the device before the first chunk. */
+/* Uploads the body to the device before the first chunk. */
 static abut_status place(batch_on *on)
 {
-  const field_call *f = (const field_call *)on->call; /* its query call comes first */
+  const field_call *f = (const field_call *)on->call; /* its query call is the first member */
   const resident_body *there;
   return body_on(f->of, on->place, &there);
 }

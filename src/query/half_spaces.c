@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SQUARE (4.0 * COORDINATE_MOST) /* reaches beyond all that is within bounds */
-#define MARGIN 1e-7                    /* [m], more than such squares lose by rounding */
-#define SAME 1e-12                     /* of the size: corners no farther apart are one */
+#define SQUARE (4.0 * COORDINATE_MOST) /* larger than everything within bounds */
+#define MARGIN 1e-7                    /* [m], more than the rounding error of such squares */
+#define SAME 1e-12 /* relative to the size: corners within this distance are joined */
 
 /* A plane n . x = offset; n has length 1. */
 typedef struct plane {
   double n[3], offset;
 } plane;
 
-/* A convex polygon, and room for what is left when a plane cuts it. */
+/* A convex polygon, and room for the result of cutting it with a plane. */
 typedef struct polygon {
   double *at, *rest; /* (room, 3), (rest_room, 3) */
   size_t count, room, rest_room;
 } polygon;
 
-/* Takes a plane by its distance from a middle, from which all is seen. */
+/* Converts a plane to its normal and its distance from the point `middle`. */
 static plane plane_of(const double given[6], const double middle[3])
 {
   plane p;
@@ -41,8 +41,8 @@ static plane plane_of(const double given[6], const double middle[3])
   return p;
 }
 
-/* Begins with a square of the plane around the point of it that is nearest to the middle. There is
- * room for its four corners. */
+/* Starts with a square in the plane, centred at its point nearest to the middle.
+ * There is room for its four corners. */
 static void begin_square(polygon *g, const plane *p, double half)
 {
   double u[3] = {0.0, 0.0, 0.0}, v[3], length;
@@ -82,9 +82,8 @@ static abut_status make_room(double **at, size_t *room, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* Leaves what of the polygon is in the plane's half space: one corner more at most but for
- * rounding, by which corners of an edge that lies in the plane may be above it and below by turns.
- */
+/* Keeps the part of the polygon in the plane's half-space. This adds at most one corner, except by
+ * rounding: corners of an edge in the plane may alternate between both sides. */
 static abut_status cut(polygon *g, const plane *p)
 {
   size_t count = 0;
@@ -107,13 +106,13 @@ static abut_status cut(polygon *g, const plane *p)
   return ABUT_SUCCESS;
 }
 
-/* Adds the corners of each plane's face, which begins as a square and is cut by all others. */
+/* Adds the corners of each plane's face, which starts as a square and is cut by all others. */
 static abut_status find_faces(corners *out, size_t *capacity, polygon *g, const plane *planes,
                               size_t count, double half)
 {
   out->count = 0;
   TRY(make_room(&g->at, &g->room, 4));
-  TRY(make_room(&g->rest, &g->rest_room, 4)); /* either is where a polygon begins */
+  TRY(make_room(&g->rest, &g->rest_room, 4)); /* either may hold the initial square */
   for (size_t i = 0; i < count; ++i) {
     begin_square(g, &planes[i], half);
     for (size_t j = 0; j < count && g->count; ++j) {
@@ -129,7 +128,7 @@ static abut_status find_faces(corners *out, size_t *capacity, polygon *g, const 
   return ABUT_SUCCESS;
 }
 
-/* Finds the box around all corners; returns half of its longest side. */
+/* Computes the box around all corners; returns half of its longest side. */
 static double box_around(const corners *c, double middle[3])
 {
   double half = 0.0;
@@ -145,7 +144,7 @@ static double box_around(const corners *c, double middle[3])
   return half;
 }
 
-/* Leaves one of corners that lie together, for each is there once for each face that has it. */
+/* Joins corners at the same place, because each corner is found once per face. */
 static void join(corners *c, double distance)
 {
   size_t kept = 0;
@@ -163,8 +162,8 @@ static void join(corners *c, double distance)
   c->count = kept;
 }
 
-/* Finds corners twice: roughly within all bounds, and then, by squares of about the polyhedron's
- * own size around its middle, to rounding. */
+/* Finds corners twice: first roughly within all bounds, then to rounding accuracy with squares of
+ * about the polyhedron's size around its middle. */
 static abut_status find(corners *out, polygon *g, plane *p, const double *planes, size_t count)
 {
   double middle[3] = {0.0, 0.0, 0.0}, half = SQUARE;

@@ -1,4 +1,4 @@
-/* The corners of a polyhedron that is given by its planes. */
+/* The corners of a polyhedron given by its planes. */
 #ifndef ABUT_QUERY_HALF_SPACES_H
 #define ABUT_QUERY_HALF_SPACES_H
 
@@ -8,13 +8,13 @@
 
 typedef struct corners {
   double *at;      /* (count, 3) */
-  size_t count;    /* 0: the half spaces have nothing in common */
-  bool is_bounded; /* whether all lies within +-1e6 m */
+  size_t count;    /* 0: the half-spaces have no common point */
+  bool is_bounded; /* all corners are within +-1e6 m */
 } corners;
 
-/* Finds the corners of what `count` half spaces have in common. planes: (count, 6), an outward
- * normal of any length above 0 and a point of the plane, within +-1e6 m. Time grows with the square
- * of the count. */
+/* Finds the corners of the intersection of `count` half-spaces. planes: (count, 6), an outward
+ * normal of any length above 0 and a point of the plane, within +-1e6 m. The time is quadratic in
+ * the count. */
 abut_status find_corners(corners *out, const double *planes, size_t count);
 void corners_free(corners *c);
 

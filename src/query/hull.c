@@ -11,24 +11,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAT 1e-10                    /* of the extent */
-#define ROUNDINGS (8.0 * DBL_EPSILON) /* of the largest coordinate */
-#define THIN 1e-4                     /* of the extent */
-#define EXTENT_LEAST 1e-100           /* of what is no point, so that squares do not vanish [m] */
-#define WORDS 512                     /* bytes */
+#define FLAT 1e-10                    /* relative to the extent */
+#define ROUNDINGS (8.0 * DBL_EPSILON) /* relative to the largest coordinate */
+#define THIN 1e-4                     /* relative to the extent */
+#define EXTENT_LEAST 1e-100 /* smallest extent of more than a point, whose square is not 0 [m] */
+#define WORDS 512           /* bytes */
 
-/* A set of points on its way to a hull. */
+/* A set of points whose hull is computed. */
 typedef struct point_set {
-  size_t count;     /* of different points */
-  uint32_t *origin; /* which of those given each is, ascending */
-  double *at;       /* (count, 3) from the middle of their box, whose longest side is 1 here */
+  size_t count;     /* of distinct points */
+  uint32_t *origin; /* index of each among the given points, ascending */
+  double *at; /* (count, 3) relative to the middle of their box, scaled to a longest side of 1 */
   size_t dimensions;
   double from[3];    /* a frame: the first point on its first axis ... */
   double axes[3][3]; /* ... as many unit axes as dimensions ... */
-  double widths[3];  /* ... and the greatest distance along each */
+  double widths[3];  /* ... and the largest distance along each */
 } point_set;
 
-/* ---- different points ---- */
+/* ---- distinct points ---- */
 
 typedef struct keyed_point {
   const double *at;
@@ -81,7 +81,7 @@ static abut_status keep_different(point_set *s, const double *points, size_t cou
 
 /* ---- dimensions ---- */
 
-/* Finds the box of the different points; returns its longest side. */
+/* Computes the box of the distinct points; returns its longest side. */
 static double find_box(const point_set *s, const double *points, double middle[3], double *largest)
 {
   double extent = 0.0;
@@ -112,9 +112,9 @@ static abut_status scale(point_set *s, const double *points, const double middle
   return ABUT_SUCCESS;
 }
 
-/* Finds how far a point is along the axes that there are, and what is left of its way from the
- * frame's origin. One axis is taken off after the other: a short axis is not orthogonal to a long
- * one within rounding. */
+/* Computes a point's coordinates along the axes found so far, and the remaining vector from the
+ * frame's origin. Axes are subtracted one after the other, because a short axis is not orthogonal
+ * to a long one up to rounding. */
 static void coordinates(const point_set *s, size_t i, double along[3], double rest[3])
 {
   for (int k = 0; k < 3; ++k) {
@@ -128,8 +128,8 @@ static void coordinates(const point_set *s, size_t i, double along[3], double re
   }
 }
 
-/* Adds the axis towards the point that is farthest from the line or plane of those before. False
- * where none is farther than the tolerance. */
+/* Adds the axis towards the point farthest from the line or plane of the previous axes. Returns
+ * false if no point is farther than the tolerance. */
 static bool add_axis(point_set *s, double tolerance)
 {
   double most = -1.0, best[3] = {0}, along[3], rest[3];
@@ -151,8 +151,8 @@ static bool add_axis(point_set *s, double tolerance)
   return true;
 }
 
-/* Finds how many dimensions the set has, and a frame of so many axes. The frame begins at an end
- * along the first axis, so that its first width is half of the largest distance at least. */
+/* Finds the dimension of the set, and a frame with as many axes. The frame starts at an extreme
+ * point of the first axis, so that its first width is at least half of the largest distance. */
 static abut_status find_frame(point_set *s, const double *points)
 {
   double middle[3], largest;
@@ -175,7 +175,7 @@ static abut_status find_frame(point_set *s, const double *points)
 
 /* ---- the hull's parts ---- */
 
-/* Vertices that a facet joins, by their places in the set. */
+/* Two vertices on a common facet, by their indices in the set. */
 typedef struct hull_link {
   uint32_t from, to;
 } hull_link;
@@ -204,7 +204,7 @@ static int compare_links(const void *left, const void *right)
   return a->to < b->to ? -1 : a->to > b->to;
 }
 
-/* Sorts the links, and leaves each once. */
+/* Sorts the links and removes duplicates. */
 static void sort_links(links *l)
 {
   size_t kept = 0;
@@ -219,7 +219,8 @@ static void sort_links(links *l)
   l->count = kept;
 }
 
-/* Takes as vertices those that links begin at, or all. place: where each of the set is then. */
+/* Takes as vertices those at which links start, or all points. place: the vertex index of each
+ * point of the set. */
 static void take_vertices(hull *h, const point_set *s, const links *l, bool all, uint32_t *place)
 {
   if (all) {
@@ -247,7 +248,7 @@ static void take_rings(hull *h, const links *l, const uint32_t *place)
   h->rings[h->count] = (int)(h->count + 1 + next);
 }
 
-/* Makes the hull of links, or of all points of the set without any. */
+/* Makes the hull from links, or with `all` from all points of the set without links. */
 static abut_status take(hull *h, const point_set *s, links *l, bool all)
 {
   abut_status status = ABUT_SUCCESS;
@@ -268,9 +269,9 @@ done:
 
 /* ---- qhull ---- */
 
-/* A set of two or three dimensions as qhull gets it: in its own axes, or, where it is flat or
- * nearly so, in those of its frame, each stretched to length 1. A hull stays the same hull, and
- * qhull, whose tolerances are of the largest coordinate, sees a set that is nowhere thin. */
+/* Writes the points of a set of two or three dimensions for qhull. A flat or nearly flat set is
+ * written in its frame's axes, each stretched to length 1. This preserves the hull. qhull's
+ * tolerances are relative to the largest coordinate, so the set must not be thin. */
 static void stretch(const point_set *s, double *out)
 {
   const size_t width = s->dimensions;
@@ -297,9 +298,9 @@ static abut_status add_facet(links *l, qhT *qhull, const facetT *facet)
   return ABUT_SUCCESS;
 }
 
-/* Runs qhull, which leaves errors by longjmp to where it began. It prints only into `words`, and
- * would end the process only where an error is followed by another while it is told. *found:
- * whether there is a hull. */
+/* Runs qhull, which returns from errors by longjmp. It prints only into `words`; it ends the
+ * process only if a second error occurs while the first is reported. *found: whether there is a
+ * hull. */
 static abut_status run(qhT *qhull, FILE *words, double *points, const point_set *s,
                        const char *options, links *l, bool *found)
 {
@@ -334,7 +335,7 @@ static abut_status try_qhull(double *points, const point_set *s, const char *opt
   qhT *qhull = memory;
   status = run(qhull, words, points, s, options, l, found);
   qh_freeqhull(qhull, !qh_ALL);
-  if (!qhull->qhmem.LASTsize) { /* qhull itself frees tables only once it has all of them */
+  if (!qhull->qhmem.LASTsize) { /* qhull frees its tables only if all of them were created */
     free(qhull->qhmem.sizetable);
     free(qhull->qhmem.freelists);
   }
@@ -361,7 +362,7 @@ done:
   return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole hull ---- */
 
 /* Links both ends along the first axis. */
 static abut_status find_ends(const point_set *s, links *l)

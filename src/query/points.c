@@ -1,4 +1,4 @@
-/* Finds witness points alone, on edges and on faces. */
+/* Computes witness points without pairs, on edges and on faces. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -6,7 +6,7 @@
 #include <abut/derivatives.h>
 #include <stdlib.h>
 
-/* The ways of a query, which take it different times: plain values, tangents, and adjoints. */
+/* The variants of a query, which differ in time: values, tangents, and adjoints. */
 enum { PLAIN, ALONG, BACK, WAYS };
 #define EDGES 0
 #define FACES WAYS
@@ -28,8 +28,8 @@ static void set_kind(query_call *q, int way, int of)
 
 /* ---- edges ---- */
 
-/* The buffers of the forward kernel, and then those of its adjoint, which reads cotangents from
- * where the forward kernel writes its outputs. */
+/* The buffers of the forward kernel, followed by those of its adjoint. The adjoint reads cotangents
+ * from the forward kernel's output buffers. */
 enum { EDGES_1, EDGES_2, POINTS_1, POINTS_2, INTERIOR, EDGES_1_BAR, EDGES_2_BAR };
 
 static abut_status launch_edges(batch_on *on, size_t slot, chunk c)
@@ -123,10 +123,10 @@ abut_status abut_witness_edges_vjp(abut_context handle_, const abut_smoothing *s
 
 enum { POINTS, TRIANGLES, PROJECTED, POINTS_BAR, TRIANGLES_BAR, STATUSES };
 
-/* What faces add to a query call: the count of statuses other than 0. */
+/* A query call on faces also counts statuses other than 0. */
 typedef struct faces_call {
   query_call query;
-  uint8_t *status; /* the caller's; or our own, where only the count is asked for; or NULL */
+  uint8_t *status; /* the caller's array; our own if only the count is wanted; or NULL */
   size_t rejected;
 } faces_call;
 
@@ -148,7 +148,7 @@ static abut_status launch_faces(batch_on *on, size_t slot, chunk c)
 
 static void count_rejected(batch_on *on, chunk c)
 {
-  faces_call *f = (faces_call *)on->call; /* its query call comes first */
+  faces_call *f = (faces_call *)on->call; /* its query call is the first member */
   for (size_t i = 0; f->status && i < c.count; ++i) {
     f->rejected += f->status[c.first + i];
   }
@@ -187,8 +187,8 @@ static size_t count_lost(const context *c)
   return lost;
 }
 
-/* Runs a call on faces. Statuses of our own are not freed where a device has been lost in the call,
- * for it may still write them. */
+/* Runs a call on faces. Our own statuses are leaked if a device was lost during the call, because
+ * it may still write to them. */
 static abut_status run_faces(faces_call *f, size_t *rejected)
 {
   batch_call *c = &f->query.base;

@@ -1,4 +1,4 @@
-/* Calls of many small queries that need no pair, as operations of the engine. */
+/* Calls of many small queries without a pair, as operations of the engine. */
 #ifndef ABUT_QUERY_QUERY_H
 #define ABUT_QUERY_QUERY_H
 
@@ -11,10 +11,10 @@ typedef struct query_call {
   const abut_smoothing *smoothing;
   program_id program;
   kernel_id kernel;
-  bool adjoint; /* tells whether the kernel is one */
+  bool adjoint; /* the kernel is an adjoint one */
 } query_call;
 
-/* What a call keeps on a device. */
+/* The data of a call on a device. */
 typedef struct query_on {
   buffer *coefficients;
 } query_on;
@@ -23,8 +23,8 @@ typedef struct query_on {
 abut_status query_start(query_call *q, context *owner, const operation *o, size_t count,
                         const abut_smoothing *smoothing);
 
-/* Add arrays of `width` reals a query. An input of NULL is zero, an output of NULL is not wanted.
- * On duals an input has a tangent, where NULL is zero, and outputs are the tangents alone. */
+/* Add arrays of `width` reals per query. An input of NULL is zero; an output of NULL is not wanted.
+ * On duals an input has a tangent, of which NULL is zero, and outputs are only the tangents. */
 void query_input(query_call *q, const char *name, size_t id, size_t width, const void *in,
                  const void *tangent);
 void query_output(query_call *q, const char *name, size_t id, size_t width, void *out);
@@ -32,7 +32,7 @@ void query_output(query_call *q, const char *name, size_t id, size_t width, void
 /* The base of all these operations. */
 extern const operation query_operation;
 
-/* A buffer of the chunk's as an argument of a launch. */
+/* A buffer of the chunk as an argument of a launch. */
 #define AT(on, slot, id) ARG_BUFFER(memory_buffer(&(on)->memory[slot][0], id))
 
 #endif

@@ -1,6 +1,5 @@
-/* The self-tests of witness points alone, and of a body's field at points. The answers to a few
- * queries are known; these are repeated so that they fill whole blocks of lanes and begin another
- * one. */
+/* The self-tests of witness points without pairs, and of a body's field at points. A few queries
+ * with known results are repeated to fill several whole blocks of lanes and a partial one. */
 #include "engine/self_test/bodies.h"
 #include "engine/self_test/runner.h"
 #include "engine/self_test/self_test.h"
@@ -141,7 +140,7 @@ const module_self_tests witness_self_tests = {
 
 /* ---- fields ---- */
 
-/* Asks both kernels: the one with the normals, and the one of distances alone. */
+/* Tests both kernels: the one with normals, and the one with distances only. */
 static abut_status field_of(self_test *t, int which)
 {
   static const answer distances[2] = {{"the distance to body 1", expected_distance_1, 1, 1, OF_D},

@@ -11,7 +11,7 @@
 
 #define COOKIE 0xab07005au
 #define CORNERS 8
-#define CORNER_NEIGHBOURS 36 /* of all corners of a box */
+#define CORNER_NEIGHBOURS 36 /* total over all corners of a box */
 
 static const struct {
   const char *name;
@@ -50,7 +50,7 @@ static void shape_free(void *object)
   free(s);
 }
 
-/* ---- what is refused ---- */
+/* ---- checks ---- */
 
 static abut_status check_vertices(const abut_shape_def *def)
 {
@@ -86,7 +86,8 @@ static abut_status check_sizes(const abut_shape_def *def)
   return ABUT_SUCCESS;
 }
 
-/* The shape's own frame in the frame that poses move; NaN without a quaternion. */
+/* Returns the shape's own frame relative to the frame that poses move; NaN without a valid
+ * quaternion. */
 static rigid frame_of(const abut_shape_def *def)
 {
   double numbers[7];
@@ -119,7 +120,8 @@ static abut_status check_shape_def(const abut_shape_def *def)
 
 /* ---- vertices ---- */
 
-/* Keeps the vertices, and packs them from the middle of their box; padding repeats the first. */
+/* Stores the vertices, and packs them relative to the middle of their box; padding repeats the
+ * first. */
 static abut_status keep_vertices(shape *s, const double *vertices, const uint32_t *which,
                                  size_t count, const double middle[3])
 {
@@ -164,21 +166,21 @@ static abut_status make_hull(shape *s, const abut_shape_def *def, double middle[
   s->info.dimensions = h.dimensions;
   s->rings = h.rings;
   s->ring_ints = h.ring_ints;
-  h.rings = NULL; /* the shape's now */
+  h.rings = NULL; /* owned by the shape now */
   const abut_status status = keep_vertices(s, def->vertices, h.vertices, h.count, middle);
   hull_free(&h);
   return status;
 }
 
-/* Whether corners are neighbours: those of an edge and, of a face, those of the diagonal between
- * the two corners with an even number of bits. */
+/* Returns whether two corners are neighbours: on a common edge or, on a face, at the ends of the
+ * diagonal whose corners have an even number of bits. */
 static bool are_neighbours(uint32_t i, uint32_t j)
 {
   static const int bits[CORNERS] = {0, 1, 1, 2, 1, 2, 2, 3};
   return bits[i ^ j] == 1 || (bits[i ^ j] == 2 && bits[i] % 2 == 0);
 }
 
-/* Makes a box's corners: bit k of a corner's index tells whether it is at axis k's upper end. */
+/* Makes a box's corners: bit k of a corner's index is set at the upper end of axis k. */
 static abut_status make_box(shape *s, const double half[3])
 {
   static const uint32_t all[CORNERS] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -205,7 +207,7 @@ static abut_status make_box(shape *s, const double half[3])
 
 /* ---- records ---- */
 
-/* Takes the sizes as kernels have them, and tells the extents along the shape's own axes. */
+/* Stores the sizes in the kernels' layout, and returns the extents along the shape's own axes. */
 static void take_sizes(shape *s, const abut_shape_def *def, double extents[3])
 {
   const double *size = def->size;
@@ -232,7 +234,7 @@ static void take_sizes(shape *s, const abut_shape_def *def, double extents[3])
   }
 }
 
-/* Tells kernels whether they may leave out the shape's own frame. */
+/* Sets flags that let kernels skip the shape's own frame. */
 static void set_placing(shape *s)
 {
   for (size_t i = 0; i < 9; ++i) {
@@ -244,7 +246,7 @@ static void set_placing(shape *s)
   }
 }
 
-/* Records where the shape's own frame is, whose origin is the middle of its box now. */
+/* Records the shape's own frame, whose origin is now the middle of its box. */
 static void place(shape *s, const abut_shape_def *def, const double middle[3])
 {
   const rigid frame = frame_of(def);

@@ -1,4 +1,4 @@
-/* Lists of shapes, packed once and kept for the calls that name the same shapes again. */
+/* Lists of shapes, packed once and retained for later calls with the same shapes. */
 #include "query/shape.h"
 
 #include "base/call_lock.h"
@@ -25,7 +25,8 @@ static void shape_list_free(void *object)
 
 /* ---- packing ---- */
 
-/* A shape of another context may be destroyed by another thread now. */
+/* A shape of another context might be destroyed by another thread during the check, so only its
+ * lock is compared. */
 static abut_status check_handle(const context *c, abut_shape s, size_t i)
 {
   const call_lock *l = pool_call_lock(&shape_pool, (handle){s.index, s.generation});
@@ -43,7 +44,7 @@ static size_t whole_pads(size_t count)
   return (count + SHAPE_PAD - 1) / SHAPE_PAD * SHAPE_PAD;
 }
 
-/* Counts what the shapes take; *records: where vertices begin. */
+/* Counts the room that the shapes need. */
 static abut_status measure(const abut_shape *shapes, size_t count, size_t *ints, size_t *numbers)
 {
   *ints = count * SHAPE_INTS;
@@ -61,7 +62,7 @@ static abut_status measure(const abut_shape *shapes, size_t count, size_t *ints,
   return ABUT_SUCCESS;
 }
 
-/* Packs one shape; *ring and *plane: where the next rings and vertices begin. */
+/* Packs one shape. *ring and *plane: start of the next rings and vertices. */
 static void pack_shape(shape_list *l, size_t i, const shape *s, size_t *ring, size_t *plane)
 {
   int *head = l->ints + i * SHAPE_INTS;
@@ -103,7 +104,7 @@ static abut_status pack(shape_list *l, const abut_shape *shapes, size_t count)
   return ABUT_SUCCESS;
 }
 
-/* ---- what is kept ---- */
+/* ---- retained lists ---- */
 
 static bool is_of(const shape_list *l, const abut_shape *shapes, size_t count)
 {
@@ -122,14 +123,14 @@ static void end_list(shape_list **place)
 {
   shape_list *l = *place;
   for (size_t i = 0; i < l->count; ++i) {
-    --shape_get(l->shapes[i])->lists; /* it is there: none goes before its lists */
+    --shape_get(l->shapes[i])->lists; /* it exists: shapes are not destroyed before their lists */
   }
   *place = NULL;
   context_discard(l->context, &l->base);
 }
 
-/* Finds a place for a list: a free one, or that of the list that was not asked for the longest, and
- * that no call holds; NULL: all are held. */
+/* Finds a place for a list: a free one, or that of the least recently used list that no call uses.
+ * Returns NULL if all are in use. */
 static shape_list **find_place(context *c)
 {
   shape_list **found = NULL;

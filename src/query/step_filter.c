@@ -1,5 +1,6 @@
-/* How far a step of many vertices may go: pairs whose boxes come near are asked about, block by
- * block. Each is asked about all of the step, so that its answer does not depend on the others. */
+/* Computes the largest safe fraction of a step of many vertices. Pairs whose boxes come close are
+ * queried block by block. Each query covers the whole step, so that its result does not depend on
+ * other pairs. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/reals.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #define COOKIE 0xab071703u
-#define BLOCK ((size_t)1 << 16) /* pairs that are asked about at a time */
+#define BLOCK ((size_t)1 << 16) /* pairs per query */
 #define VERTICES_MOST 4
 
 /* Vertices of a row, and of its first feature. */
@@ -39,7 +40,7 @@ typedef struct filter {
   double unit;        /* half a unit in the last place of 1 */
   double most;        /* def->most, rounded down to a real */
   reals ends;         /* (vertex_count, 3) x + step */
-  abut_ccd_kind kind; /* of the block: */
+  abut_ccd_kind kind; /* of the current block: */
   size_t count;
   reals x0, x1, errors;
   place *places;
@@ -57,7 +58,7 @@ static double end_of(const filter *f, size_t i)
   return real_of(f->ends.data, f->size, i);
 }
 
-/* ---- what is refused ---- */
+/* ---- checks ---- */
 
 static abut_status check_lanes(const abut_step_filter_def *def, size_t i)
 {
@@ -115,7 +116,7 @@ static bool has_one_twice(const uint32_t *vertices, size_t count)
   return false;
 }
 
-/* Gives the range of a feature along an axis, between its places at time 0 and at `most`. */
+/* Computes the range of a feature along an axis, from its position at time 0 to that at `most`. */
 static void range_of(const filter *f, const uint32_t *vertices, size_t count, size_t axis,
                      double range[2])
 {
@@ -129,7 +130,7 @@ static void range_of(const filter *f, const uint32_t *vertices, size_t count, si
   }
 }
 
-/* Returns by how much the boxes of a pair are apart along the axis where that is most. */
+/* Returns the gap between the boxes of a pair along the axis with the largest gap. */
 static double gap_between(const filter *f, const uint32_t *vertices)
 {
   const size_t first = first_of[f->kind], second = vertices_of[f->kind] - first;
@@ -143,7 +144,7 @@ static double gap_between(const filter *f, const uint32_t *vertices)
   return gap;
 }
 
-/* Returns a bound of the distance at time 0 from above: the least between two vertices. */
+/* Returns an upper bound on the distance at time 0: the smallest distance between two vertices. */
 static double farthest(const filter *f, const uint32_t *vertices)
 {
   const size_t first = first_of[f->kind];
@@ -162,7 +163,8 @@ static double farthest(const filter *f, const uint32_t *vertices)
   return sqrt(least);
 }
 
-/* Returns the error of a pair's coordinates, on the whole way: of its own vertices' rounding. */
+/* Returns a bound on the error of a pair's coordinates during the step, from the rounding of its
+ * own vertices. */
 static double error_of(const filter *f, const uint32_t *vertices)
 {
   double largest = 0.0;
@@ -173,13 +175,12 @@ static double error_of(const filter *f, const uint32_t *vertices)
   return 4.0 * f->unit * largest;
 }
 
-/* Whether a pair may come as close as it must not. What is farther apart needs `keep` of more, so
- * that boxes that do not meet say too little by themselves. */
+/* Returns whether a pair may come closer than allowed. The allowed distance grows by `keep` times
+ * the initial distance, so disjoint boxes alone are not sufficient. */
 static bool comes_near(const filter *f, const uint32_t *vertices)
 {
   const double gap = gap_between(f, vertices), xi = f->def->separation, up = 1.0 + 32.0 * f->unit;
-  const double apart = gap - 6.0 * error_of(f, vertices); /* and twice as much for the boxes' own
-                                                             rounding */
+  const double apart = gap - 6.0 * error_of(f, vertices); /* with rounding of the boxes */
   if (!(apart > xi * up)) {
     return true;
   }
@@ -249,7 +250,7 @@ static void gather(filter *f, const uint32_t *vertices, place p)
     reals_set(&f->x0, 3 * count * f->count + i, start_of(f, at));
     reals_set(&f->x1, 3 * count * f->count + i, end_of(f, at));
   }
-  const double error = error_of(f, vertices) * (1.0 + FLT_EPSILON); /* a real may round it down */
+  const double error = error_of(f, vertices) * (1.0 + FLT_EPSILON); /* a real may be smaller */
   reals_set(&f->errors, f->count, error);
   f->places[f->count++] = p;
 }
@@ -286,7 +287,7 @@ static abut_status ask_kinds(filter *f, abut_step_filter_result *r)
 
 /* ---- the call ---- */
 
-/* Finds where the step leads, as its caller computes it, and bounds of what is rounded there. */
+/* Computes the ends of the step in the same way as the caller, and bounds on their rounding. */
 static abut_status find_ends(filter *f)
 {
   const abut_step_filter_def *def = f->def;

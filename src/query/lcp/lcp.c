@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define COOKIE 0xab071c01u
-#define CHUNK_PROBLEMS 65536 /* at most, as rows of a chunk's matrices are counted in int */
+#define CHUNK_PROBLEMS 65536 /* at most, because rows of a chunk's matrices are counted in int */
 
 _Static_assert(ABUT_LCP_NORMAL == LCP_NO_PARENT && ABUT_LCP_BOXED == LCP_BOXED, "rows");
 _Static_assert((int)ABUT_LCP_TIED == LCP_TIED && (int)ABUT_LCP_LOWER == LCP_LOWER, "classes");

@@ -1,11 +1,11 @@
-/* What others know of boxed problems. */
+/* Declarations for other users of boxed problems. */
 #ifndef ABUT_LCP_LCP_H
 #define ABUT_LCP_LCP_H
 
 #include "engine/device/device.h"
 
-/* Returns by which factor the kernels' tolerances are to be larger than usual, so that a residual
- * of `tolerance` times the largest b is accepted. It is never less than 1. */
+/* Returns the factor, at least 1, by which the kernels' tolerances are increased so that a residual
+ * of `tolerance` times the largest b is accepted. */
 double lcp_loose(double tolerance, device *d);
 
 #endif

@@ -1,5 +1,5 @@
-/* Self-tests of boxed problems: one that pivoting solves, and one that is left for Lemke's
- * method. The answers were found by hand: f of the second is 3 / (23 + 3 / 2 - 9 / 2) and half of
+/* Self-tests of boxed problems: one that is solved by pivoting, and one that is left to Lemke's
+ * method. The solutions were found by hand: f of the second is 3 / (23 + 3 / 2 - 9 / 2) and half of
  * it. */
 #include "geometry/lcp.h"
 #include "engine/self_test/runner.h"
@@ -41,9 +41,9 @@ static abut_status solve(self_test *t)
 
 /* ---- long loops ---- */
 
-/* The loops of this problem's work-item take some 2e5 rounds in all. Mesa's llvmpipe (22.3) gives
- * all loops of a kernel together 65535 rounds and, once they are spent, leaves every loop after one
- * round. */
+/* The loops of this problem's work-item take some 2e5 iterations in all. Mesa's llvmpipe (22.3)
+ * allows 65535 iterations for all loops of a kernel together, and then leaves every loop after one
+ * iteration. */
 enum { MANY = 64 };
 
 static abut_status solve_many(self_test *t)

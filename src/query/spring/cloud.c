@@ -1,5 +1,5 @@
-/* Oriented point clouds of meshes, which have a point for each face. They are made in double, once
- * for a body. */
+/* Oriented point clouds of meshes, with one point per face. They are computed once per body, in
+ * double. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/mesh.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAT 1e-12     /* a face with a smaller share of the largest one's area has none */
-#define OPEN 1e-6      /* the share of all area that the faces' vectors may add up to */
-#define EPS1_SHARE 8.0 /* eps1 is the mean area of a face divided by this, unless it is given */
+#define FLAT 1e-12     /* a face with a smaller share of the largest face's area is degenerate */
+#define OPEN 1e-6      /* largest sum of the faces' area vectors, relative to the total area */
+#define EPS1_SHARE 8.0 /* default eps1 is the mean area of a face divided by this */
 
 void abut_free_cloud(abut_cloud *cloud)
 {
@@ -46,7 +46,7 @@ static abut_status make_room(size_t count, abut_cloud *cloud)
   return status;
 }
 
-/* Finds the vector of a polygon's area; corners are taken relative to the first one. */
+/* Computes a polygon's area vector, with corners relative to the first one. */
 static void area_vector(const double *vertices, const uint32_t *corners, uint32_t size,
                         double out[3])
 {
@@ -63,7 +63,7 @@ static void area_vector(const double *vertices, const uint32_t *corners, uint32_
 }
 
 typedef struct totals {
-  double area, largest, vector[3], volume; /* volume holds three times the volume */
+  double area, largest, vector[3], volume; /* `volume` holds three times the volume */
 } totals;
 
 /* Fills a face's point and its area vector; log_weights holds areas for now. */
@@ -157,7 +157,7 @@ static abut_status copy(const void *from, size_t count, size_t size, void **out)
   return ABUT_SUCCESS;
 }
 
-/* Keeps the vertices and faces, which soft collision points ask for. */
+/* Stores the vertices and faces, which soft collision points need. */
 static abut_status keep_faces(size_t vertex_count, const double *vertices, const uint32_t *sizes,
                               const uint32_t *indices, abut_cloud *cloud)
 {

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define LOG2E 1.44269504088896340736
-#define FAR 4.0 /* in radii of the cloud: from there exponents are relative to its centre */
+#define FAR 4.0 /* cloud radii: from there exponents are relative to the cloud's centre */
 #define COORDINATE_MOST 1e6 /* [m] */
 
 size_t cloud_padded(const abut_cloud *cloud)
@@ -34,8 +34,7 @@ static size_t numbers_of(const abut_cloud *c)
 
 /* ---- checks ---- */
 
-/* Writes the inverse of a symmetric matrix; returns whether it is symmetric and positive
- * definite. */
+/* Inverts a symmetric matrix. Returns whether it is symmetric and positive definite. */
 static bool invert(const double e[9], double out[SPRING_KERNEL])
 {
   const double a = e[4] * e[8] - e[5] * e[5], b = e[2] * e[5] - e[1] * e[8],
@@ -111,7 +110,7 @@ static double weight_of(const abut_cloud *c, size_t i)
   return c->log_weights ? c->log_weights[i] : 0.0;
 }
 
-/* Returns a number that is at least the largest eigenvalue of E. */
+/* Returns an upper bound on the largest eigenvalue of E. */
 static double reach_of(const abut_cloud *c, size_t i)
 {
   const double *e = c->kernels ? c->kernels + 9 * i : NULL;
@@ -169,8 +168,8 @@ static void put_kernel(writer *w, const abut_cloud *c, size_t i)
   }
 }
 
-/* Writes the sphere of a tile around the middle of its points' box. Its radius is a little too
- * large, so that it holds the points whatever it is rounded to. */
+/* Writes the bounding sphere of a tile around the middle of its points' box. Its radius is slightly
+ * enlarged, so that it contains the points after rounding. */
 static void put_tile(writer *w, const abut_cloud *c, const uint32_t *order, size_t count)
 {
   double centre[3], radius = 0.0, weight = -INFINITY, reach = 0.0;
@@ -198,7 +197,7 @@ static void put_tile(writer *w, const abut_cloud *c, const uint32_t *order, size
   put(w, LOG2E / reach);
 }
 
-/* Writes the planes. Padding repeats the last point, with a weight that never counts. */
+/* Writes the planes. Padding repeats the last point, with a weight that is always ignored. */
 static void put_planes(writer *w, const abut_cloud *c, const uint32_t *order)
 {
   for (size_t k = 0; k < SPRING_PLANE_COUNT; ++k) {

@@ -1,4 +1,4 @@
-/* Oriented point clouds as kernels read them (cl/geometry/spring.h). */
+/* Oriented point clouds in the kernels' layout (cl/geometry/spring.h). */
 #ifndef ABUT_SPRING_PACK_H
 #define ABUT_SPRING_PACK_H
 
@@ -11,13 +11,13 @@ typedef struct packed_clouds {
   reals shapes;
 } packed_clouds;
 
-/* Checks clouds and packs them in a context's precision. Free with packed_free, failed or not. */
+/* Checks clouds and packs them in a context's precision. Free with packed_free, also after a
+ * failure. */
 abut_status pack_clouds(const abut_cloud *clouds, size_t count, size_t real_size,
                         packed_clouds *out);
 void packed_free(packed_clouds *p);
 
-/* Returns how many points a cloud has when padded to whole blocks of lanes, however wide these
- * are. */
+/* Returns the number of points of a cloud when padded to whole blocks of lanes of any width. */
 size_t cloud_padded(const abut_cloud *cloud);
 
 #endif

@@ -67,7 +67,7 @@ abut_status spring_run_slopes(const spring_run *r)
                 ARG_INT(SPRING_SLOPES), ARG_INT(r->count), AT(SPRING_JACOBIANS));
 }
 
-/* ---- along twists ---- */
+/* ---- derivatives along twists ---- */
 
 void spring_tangent_bytes(size_t room, size_t real, size_t bytes[POOL_BUFFERS])
 {
@@ -83,7 +83,7 @@ void spring_tangent_bytes(size_t room, size_t real, size_t bytes[POOL_BUFFERS])
   bytes[SPRING_DUAL_JACOBIANS] = 2 * SPRING_SLOPES * real;
 }
 
-/* Makes rows of duals whose places from `first` up to `last` alone have derivatives. */
+/* Makes rows of duals in which only positions `first` to `last` - 1 have derivatives. */
 static abut_status lift(const spring_run *r, size_t values, size_t derivatives, size_t width,
                         size_t first, size_t last, size_t to)
 {
@@ -91,7 +91,7 @@ static abut_status lift(const spring_run *r, size_t values, size_t derivatives, 
                 ARG_INT(width), ARG_INT(first), ARG_INT(last), ARG_INT(r->count), AT(to));
 }
 
-/* Poses stand still: of all that the kernels read, only velocities of frames have derivatives. */
+/* Poses are constant here: of the kernels' inputs, only velocities of frames have derivatives. */
 static abut_status lift_all(const spring_run *r)
 {
   TRY(LAUNCH(r->device, KERNEL_SPRING_FRAMES, r->count, 1, AT(SPRING_POSES_1), AT(SPRING_POSES_2),
@@ -103,7 +103,7 @@ static abut_status lift_all(const spring_run *r)
   return lift(r, SPRING_MEANS_OF, SPRING_MEANS_OF, SPRING_MEANS, 0, 0, SPRING_DUAL_MEANS);
 }
 
-/* Makes sums and Jacobians on duals, of separations and means that are there. */
+/* Computes sums and Jacobians on duals from separations and means that exist already. */
 static abut_status dual_slopes(const spring_run *r)
 {
   TRY(LAUNCH_IN(r->device, PROGRAM_DUAL, KERNEL_SPRING_FORCES, SPRING_SLICES, r->count,

@@ -1,5 +1,4 @@
-/* The launches that springs between clouds ask for, whoever has their poses: a call on pairs, or a
- * step of worlds. */
+/* The kernel launches for springs between clouds, used by calls on pairs and by steps of worlds. */
 #ifndef ABUT_SPRING_RUN_H
 #define ABUT_SPRING_RUN_H
 
@@ -46,7 +45,7 @@ enum {
   SPRING_DUAL_SUMS,
   SPRING_DUAL_SLOPE_PARTS,
   SPRING_DUAL_JACOBIANS,
-  SPRING_VERTEX_WEIGHTS, /* this one to SPRING_POINTS are for soft collision points */
+  SPRING_VERTEX_WEIGHTS, /* from this one to SPRING_POINTS: for soft collision points */
   SPRING_TOPS,
   SPRING_POINT_SUMS,
   SPRING_POINTS,
@@ -54,51 +53,52 @@ enum {
   SPRING_JACOBIANS_TANGENT
 };
 
-/* Pairs of bodies, each of which has a row of the buffers. */
+/* Pairs of bodies, each with one row in the buffers. */
 typedef struct spring_run {
   device *device;
   const chunk_memory *memory;
   size_t count;
   buffer *heads, *shapes;         /* packed clouds */
   buffer *pairs;                  /* the two clouds of each pair */
-  size_t first_pair, pair_stride; /* a stride of 0: all pairs are of the same clouds */
+  size_t first_pair, pair_stride; /* a stride of 0: all pairs have the same clouds */
   size_t pose_width;
   buffer *law; /* the pairs' parameters, law_stride apart */
   size_t law_stride;
   int options; /* SPRING_SMOOTH, SPRING_PLANE of geometry/spring.h */
-  size_t room; /* how many padded points the largest pair has */
+  size_t room; /* padded points of the largest pair */
 } spring_run;
 
 int spring_options(abut_dissipation dissipation, abut_reaction reaction);
 
-/* Tells the bytes that each pair takes beside its arrays, with `slopes` those for spring_run_slopes
- * too. */
+/* Returns the bytes that each pair needs besides its arrays; with `slopes`, those of
+ * spring_run_slopes too. */
 void spring_run_bytes(size_t room, size_t real, bool slopes, size_t bytes[POOL_BUFFERS]);
 
-/* Makes frames, separations and soft means of poses, twists and laws. */
+/* Computes frames, separations and soft means from poses, twists and laws. */
 abut_status spring_run_separations(const spring_run *r);
 
-/* After spring_run_separations: makes wrenches and distances. */
+/* Call after spring_run_separations: computes wrenches and distances. */
 abut_status spring_run_forces(const spring_run *r);
 
-/* After these two: makes Jacobians. */
+/* Call after these two: computes Jacobians. */
 abut_status spring_run_slopes(const spring_run *r);
 
-/* Tells the bytes that each pair takes beside these for spring_run_tangent. */
+/* Returns the additional bytes that each pair needs for spring_run_tangent. */
 void spring_tangent_bytes(size_t room, size_t real, size_t bytes[POOL_BUFFERS]);
 
-/* After spring_run_forces: makes sums and Jacobians with their derivatives along the twists at
- * SPRING_TANGENT_1 and SPRING_TANGENT_2, as changes of the bodies' own. */
+/* Call after spring_run_forces: computes sums and Jacobians with their derivatives along the twists
+ * in SPRING_TANGENT_1 and SPRING_TANGENT_2, which are changes of the bodies' own twists. */
 abut_status spring_run_tangent(const spring_run *r);
 
-/* After spring_run_tangent: makes sums, wrenches and Jacobians, plus `step` times their
+/* Call after spring_run_tangent: computes sums, wrenches and Jacobians, plus `step` times their
  * derivatives. */
 abut_status spring_run_ahead(const spring_run *r, double step);
 
-/* After spring_run_forces: makes the Jacobians' derivatives along SPRING_DIRECTIONS. */
+/* Call after spring_run_forces: computes the Jacobians' derivatives along SPRING_DIRECTIONS. */
 abut_status spring_run_second(const spring_run *r);
 
-/* After these, as often as one likes: makes gradients of cotangents of wrenches and distances. */
+/* Call after these, any number of times: computes gradients from cotangents of wrenches and
+ * distances. */
 abut_status spring_run_adjoint(const spring_run *r);
 
 #endif

@@ -1,5 +1,5 @@
-/* Self-tests of springs: two pairs of cubes, turned, in touch and in motion.
- * The answers are those of the contact model's reference, in float64. */
+/* Self-tests of springs: two pairs of rotated cubes, in contact and moving.
+ * The expected results are from the reference implementation of the contact model, in float64. */
 #include "engine/self_test/runner.h"
 #include "engine/self_test/self_test.h"
 #include <abut/spring.h>
@@ -165,8 +165,9 @@ static abut_status test_of(context *one, abut_status (*of)(self_test *, abut_spr
 
 /* ---- long loops ---- */
 
-/* A cloud of so many points that the loops of its work-item take more than 65535 rounds, which is
- * what Mesa's llvmpipe (22.3) gives all loops of a kernel together: half of them say z, half x. */
+/* A cloud with so many points that the loops of its work-item exceed 65535 iterations, the limit of
+ * Mesa's llvmpipe (22.3) for all loops of a kernel together. Half of the points give the field z,
+ * half x. */
 enum { MANY = 40000 };
 
 static abut_status test_many_of(self_test *t, const abut_cloud *cloud)

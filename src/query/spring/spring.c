@@ -12,7 +12,7 @@
 #define GRADIENTS_COOKIE 0xab075b02u
 #define CHUNK_PAIRS 65536
 #define SOFT_POINTS_MOST 4096
-#define TAU_LEAST 1e-30 /* which is a number in float, too */
+#define TAU_LEAST 1e-30 /* also a normal number in float */
 
 static bool is_second(const spring_call *c)
 {
@@ -89,7 +89,7 @@ static abut_status tell(const spring_run *r, size_t width)
 #undef AT
 }
 
-/* Finds soft points, after `tell`, of whose weights they are made. */
+/* Computes soft points from the weights that `tell` has computed. */
 static abut_status find_points(const spring_call *c, const spring_on *at, const spring_run *r)
 {
 #define AT(id) ARG_BUFFER(memory_buffer(r->memory, id))
@@ -272,8 +272,8 @@ static abut_status check(const abut_spring *s)
   return check_law(s);
 }
 
-/* Finds how many vertices the pairs have at most: soft points are made of all their weights, in
- * rows as wide as the caller's. */
+/* Finds the largest number of vertices of a pair. Soft points are computed from the weights of all
+ * vertices, in rows as wide as the caller's. */
 static abut_status measure_vertices(spring_call *c)
 {
   const abut_spring *s = c->pairs;
@@ -295,7 +295,7 @@ static abut_status measure_vertices(spring_call *c)
            : ABUT_SUCCESS;
 }
 
-/* Finds how many points the pairs have at most, and refuses a pair of a cloud that is not there. */
+/* Finds the largest number of points of a pair, and refuses a pair with an invalid cloud index. */
 static abut_status measure(spring_call *c)
 {
   const abut_spring *s = c->pairs;

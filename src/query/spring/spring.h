@@ -1,4 +1,4 @@
-/* What calls on pairs of clouds share. */
+/* Declarations shared by calls on pairs of clouds. */
 #ifndef ABUT_SPRING_SPRING_H
 #define ABUT_SPRING_SPRING_H
 
@@ -10,19 +10,19 @@ typedef struct spring_call {
   batch_call base;
   const abut_spring *pairs;
   packed_clouds clouds;
-  packed_surfaces surfaces;         /* packed where soft points or vertices' weights are wanted */
-  size_t vertex_room;               /* how many vertices the largest pair has */
-  size_t room;                      /* how many padded points it has */
-  bool tells;                       /* separations, weights or what is made of them is wanted */
-  size_t width;                     /* how many numbers a row of them has */
+  packed_surfaces surfaces; /* packed if soft points or vertices' weights are wanted */
+  size_t vertex_room;       /* vertices of the largest pair */
+  size_t room;              /* padded points of the largest pair */
+  bool tells;               /* separations, weights or results computed from them are wanted */
+  size_t width;             /* numbers per row of them */
   abut_spring_gradients *gradients; /* or NULL */
 } spring_call;
 
-/* What a call keeps on a device. */
+/* The data of a call on a device. */
 typedef struct spring_on {
   buffer *heads, *shapes;
   buffer *surfaces, *vertices;
-  buffer *law, *pair; /* those of all pairs, where pairs have none of their own */
+  buffer *law, *pair; /* those of all pairs, if pairs have none of their own */
 } spring_on;
 
 #endif

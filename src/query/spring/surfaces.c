@@ -53,7 +53,7 @@ static void put_faces(const abut_cloud *c, int *starts, int *of, int *corners)
       corners[at] = (int)c->face_sizes[i];
     }
   }
-  for (size_t i = c->vertex_count; i > 0; --i) { /* back to where each begins */
+  for (size_t i = c->vertex_count; i > 0; --i) { /* restores the start of each list */
     starts[i] = starts[i - 1];
   }
   starts[0] = 0;
