@@ -126,7 +126,7 @@ abut_status page_add_curve(page *p, json_t *curves, const char *name, const char
   return page_add(p, name, PAGE_F32, frames, 1, values);
 }
 
-/* Numbers of a list as 16-bit shares of `most`, or 8-bit ones of 1. */
+/* Stores numbers as 16-bit fractions of `most`. */
 static abut_status add_shares(page *p, const char *name, size_t rows, size_t columns,
                               const void *from, double most, size_t real_bytes)
 {
@@ -166,7 +166,7 @@ static abut_status add_positions(page *p, const abut_compact *list, size_t real_
   return status;
 }
 
-/* Where each frame's contacts begin. */
+/* Adds the index of each frame's first contact. */
 static abut_status add_starts(page *p, size_t frames, const uint32_t *frame, size_t count)
 {
   void *memory = NULL;
@@ -183,7 +183,7 @@ static abut_status add_starts(page *p, size_t frames, const uint32_t *frame, siz
   return status;
 }
 
-/* Indices with one past the largest of them that is one. */
+/* Adds indices, with one more than the largest valid index. */
 static abut_status add_list_indices(page *p, const char *name, size_t rows, size_t columns,
                                     const uint32_t *data)
 {

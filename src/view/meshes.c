@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIANGLES_MOST ((size_t)60000) /* of a surface; one with more is thinned, */
-#define THINNED ((size_t)20000)        /* to so many vertices */
-#define ZERO_SET_VERTICES 2000         /* of a body without faces */
+#define TRIANGLES_MOST ((size_t)60000) /* largest surface that is not simplified, */
+#define THINNED ((size_t)20000)        /* and the number of vertices after simplification */
+#define ZERO_SET_VERTICES 2000         /* for a body without faces */
 
-/* Triangles that a page shows in place of a body. */
+/* Triangles that a page shows for a body. */
 typedef struct shown {
   const double *vertices; /* (vertex_count, 3) */
   size_t vertex_count;
-  uint32_t *triangles; /* (triangle_count, 3); the shown's own */
+  uint32_t *triangles; /* (triangle_count, 3); owned by this struct */
   size_t triangle_count;
   bool own; /* the vertices are the body's contact mesh */
 } shown;
@@ -98,7 +98,7 @@ static abut_status add_shown(page *p, size_t i, const shown *s)
                           s->triangles);
 }
 
-/* A large surface, thinned. */
+/* Adds a large surface in simplified form. */
 static abut_status add_thinned(page *p, size_t i, const body *b)
 {
   abut_body_def def = abut_default_body_def();
@@ -134,7 +134,7 @@ static abut_status add_thinned(page *p, size_t i, const body *b)
   return status;
 }
 
-/* The surface of a field whose body has no faces. */
+/* Adds the zero set of the field of a body without faces. */
 static abut_status add_zero_set(page *p, size_t i, abut_body of_body, const abut_smoothing *s)
 {
   abut_contact_mesh_options options = abut_default_contact_mesh_options();
@@ -162,7 +162,7 @@ static abut_status add_faces(page *p, size_t i, const body *b)
                                    : cut_faces(b->face_sizes, b->face_indices, b->info.faces, &s);
   if (status == ABUT_SUCCESS && s.triangle_count > TRIANGLES_MOST) {
     status = add_thinned(p, i, b);
-    /* what encloses nothing is shown whole */
+    /* a surface that encloses no volume is shown in full */
     status = status == ABUT_ERROR_BODY ? add_shown(p, i, &s) : status;
   } else if (status == ABUT_SUCCESS) {
     status = add_shown(p, i, &s);

@@ -75,8 +75,8 @@ json_t *page_text(const char *text)
   return value;
 }
 
-/* The bytes of rows lie in planes, the first ones of all rows first: neighbouring rows are alike in
- * these, which deflates better. */
+/* Stores rows as planes of bytes: the first bytes of all rows, then the second bytes, and so on.
+ * Neighbouring rows have similar bytes, so this compresses better. */
 static void lay_planes(const uint8_t *from, size_t rows, size_t width, uint8_t *to)
 {
   for (size_t k = 0; k < width; ++k) {
@@ -137,8 +137,8 @@ static void put_base64(FILE *to, const uint8_t *bytes, size_t count)
   }
 }
 
-/* A name within the object must not end the element that holds it: '<' is in texts alone, where it
- * may be escaped. */
+/* A name in the object must not close the HTML element that contains it. '<' occurs only in
+ * strings, in which it can be escaped. */
 static abut_status put_object(FILE *to, const json_t *root)
 {
   char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9));
@@ -156,14 +156,14 @@ static abut_status put_object(FILE *to, const json_t *root)
   return ABUT_SUCCESS;
 }
 
-#define WINDOW (-MAX_WBITS) /* a stream without a header, as the page's "deflate-raw" reads it */
+#define WINDOW (-MAX_WBITS) /* a stream without a header: "deflate-raw" in the page */
 
-/* Deflates bytes, to few or quickly. *out is the caller's to free. */
+/* Compresses bytes, for size or for speed. The caller frees *out. */
 static abut_status deflate_bytes(const uint8_t *bytes, size_t count, bool quickly, uint8_t **out,
                                  size_t *out_count)
 {
   z_stream z = {.next_in = bytes, .avail_in = (uInt)count};
-  if (count > UINT_MAX / 2) { /* more than zlib takes at once, and than a browser would */
+  if (count > UINT_MAX / 2) { /* more than zlib or a browser can process at once */
     return fail(ABUT_ERROR_ARGUMENT, "a page of %zu bytes is too large: at most %u", count,
                 UINT_MAX / 2);
   }
@@ -171,7 +171,7 @@ static abut_status deflate_bytes(const uint8_t *bytes, size_t count, bool quickl
                    Z_DEFAULT_STRATEGY) != Z_OK) {
     return fail(ABUT_ERROR_MEMORY, "no memory to pack a page of %zu bytes", count);
   }
-  const uLong most = deflateBound(&z, (uLong)count); /* little more than `count` */
+  const uLong most = deflateBound(&z, (uLong)count); /* slightly more than `count` */
   uint8_t *packed = malloc(most);
   z.next_out = packed;
   z.avail_out = packed ? (uInt)most : 0;

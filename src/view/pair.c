@@ -9,7 +9,7 @@
 
 #define PLACE 7
 
-/* What a pair's page is made of, beside the page. */
+/* What a pair's page is made from. */
 typedef struct pair_page {
   pair *pair;
   abut_pair handle;
@@ -68,7 +68,7 @@ static abut_status add_pair(page *p, const pair_page *s)
            : fail(ABUT_ERROR_MEMORY, "no memory for a page");
 }
 
-/* What a page that asks a server begins with. */
+/* Adds the initial data of a page that requests frames from a server. */
 static abut_status add_live(page *p, const pair_page *s)
 {
   json_t *smoothings = NULL, *curves = json_array();
@@ -81,7 +81,7 @@ static abut_status add_live(page *p, const pair_page *s)
   return ABUT_SUCCESS;
 }
 
-/* Poses as places in float. Where a pose is none its place is NaN. */
+/* Converts poses to places in float. An invalid pose gives NaN. */
 static abut_status add_places(page *p, pair_page *s)
 {
   const size_t width = s->kind == ABUT_POSE_TWIST ? 6 : 7;
@@ -143,7 +143,7 @@ static abut_status add_curves(page *p, const pair_page *s)
   return status;
 }
 
-/* The frame that is shown first, for browsers without WebGL. A pose that is none has no picture. */
+/* Adds a picture of the first frame, for browsers without WebGL. An invalid pose has no picture. */
 static abut_status add_picture(page *p, pair_page *s)
 {
   const abut_page_options *o = s->options;
@@ -173,7 +173,7 @@ static abut_status make(page *p, pair_page *s)
   TRY(add_bodies(p, s));
   TRY(add_pair(p, s));
   TRY(add_places(p, s));
-  if (s->options->live) { /* its frames come as they are looked at */
+  if (s->options->live) { /* frames are requested when they are viewed */
     return add_live(p, s);
   }
   TRY(find_contacts(s));

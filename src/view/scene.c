@@ -10,18 +10,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FRAMED_MOST 64 /* states that the picture's camera is placed by */
+#define FRAMED_MOST 64 /* number of states for which the picture's camera is placed */
 
-/* What a scene's page is made of, beside the page. */
+/* What a scene's page is made from. */
 typedef struct scene_page {
   loaded_scene *scene;
   abut_scene handle;
   size_t count, nq;
   const double *q; /* (count, nq) */
   const abut_page_options *options;
-  double *links;    /* (links, PLACE) of one frame */
+  double *links;    /* (links, PLACE) for one frame */
   float *places;    /* (count, links, PLACE) */
-  uint32_t *placed; /* (placed_count) the frames whose links have places */
+  uint32_t *placed; /* (placed_count) the frames with valid places */
   size_t placed_count;
   reals positions;            /* (placed_count, nq) q of these in the context's precision */
   reals velocities, controls; /* (placed_count, ...) */
@@ -31,11 +31,9 @@ typedef struct scene_page {
   abut_items items;
   abut_compact list;
   uint32_t *frame, *pair; /* (list.count) */
-  uint32_t *number;       /* (candidates) a candidate's place among the pairs of the page, from 1;
-                             0: it has none */
-  abut_pair *kinds;       /* of candidates, which are the scene's */
-  uint32_t *candidates;   /* (candidates, 3) two bodies and a kind each, and (candidates) the kind
-                             alone */
+  uint32_t *number;       /* (candidates) index among the page's pairs, from 1; 0: none */
+  abut_pair *kinds;       /* of candidates, owned by the scene */
+  uint32_t *candidates;   /* (candidates, 3) two bodies and a kind; (candidates) only the kind */
   float *curve;           /* (count) */
   double *framed;
   uint8_t *rgb;
@@ -87,7 +85,7 @@ static abut_status add_body(page *p, const scene_page *s, page_meshes *meshes, j
   return append(bodies, one);
 }
 
-/* Bodies of a link look alike, as in pictures; floors have their own look. */
+/* Bodies of a link have the same colour, as in pictures; floors have their own. */
 static abut_status add_bodies(page *p, const scene_page *s)
 {
   const scene_def *def = &s->scene->def;
@@ -131,7 +129,7 @@ static abut_status add_places(page *p, scene_page *s)
 
 /* ---- contacts ---- */
 
-/* Positions of the frames that have places, whose order is kept. */
+/* Takes the positions of the frames with valid places, in order. */
 static abut_status take_positions(scene_page *s)
 {
   const size_t links = s->scene->def.link_count;
@@ -151,7 +149,7 @@ static abut_status take_positions(scene_page *s)
   return ABUT_SUCCESS;
 }
 
-/* The contacts of the frames that have places; `frame` tells them apart afterwards. */
+/* Lists the contacts of the frames with valid places; `frame` is the frame of each contact. */
 static abut_status list_contacts(scene_page *s)
 {
   void *memory = NULL;
@@ -165,7 +163,7 @@ static abut_status list_contacts(scene_page *s)
   return ABUT_SUCCESS;
 }
 
-/* The pairs that have contacts, in the order in which they come. */
+/* Lists the pairs that have contacts, in the order of first occurrence. */
 static abut_status add_pairs(scene_page *s, json_t *pairs, size_t *count)
 {
   const scene_def *def = &s->scene->def;
@@ -191,7 +189,7 @@ static abut_status add_pairs(scene_page *s, json_t *pairs, size_t *count)
   return ABUT_SUCCESS;
 }
 
-/* What the contacts in the page say of each frame. */
+/* Adds curves computed from the contacts in the page for each frame. */
 static abut_status add_contact_curves(page *p, scene_page *s, json_t *curves)
 {
   for (size_t i = 0; i < s->count; ++i) {
@@ -244,7 +242,7 @@ static abut_status add_curves(page *p, scene_page *s, bool contacts)
 
 /* ---- forces ---- */
 
-/* Why forces are not known; NULL: they are. */
+/* Returns why forces are unknown, or NULL if they are known. */
 static const char *why_unforced(const scene_page *s)
 {
   const scene_def *def = &s->scene->def;
@@ -258,7 +256,7 @@ static const char *why_unforced(const scene_page *s)
                           : NULL;
 }
 
-/* Numbers of the frames that have places, of an array (count, width). */
+/* Takes rows of an array (count, width) for the frames with valid places. */
 static abut_status take_rows(const scene_page *s, const double *from, size_t width, reals *to)
 {
   TRY(reals_create(to, s->placed_count * width, s->positions.size));
@@ -270,7 +268,7 @@ static abut_status take_rows(const scene_page *s, const double *from, size_t wid
   return ABUT_SUCCESS;
 }
 
-/* One step from each frame, of which only forces are wanted. */
+/* Makes one step from each frame, to obtain only the forces. */
 static abut_status step_frames(scene_page *s, bool contacts)
 {
   const size_t count = s->placed_count, size = s->positions.size;
@@ -283,7 +281,8 @@ static abut_status step_frames(scene_page *s, bool contacts)
                                   contacts ? &s->list : NULL, s->single.data, s->pushes.data, NULL);
 }
 
-/* A float of 12 binary digits: the others would not be seen, and make half of what a page takes. */
+/* Rounds a float to 12 binary digits. Further digits would not be visible and would double the
+ * page's size. */
 static float short_float(double x)
 {
   int exponent;
@@ -291,7 +290,7 @@ static float short_float(double x)
   return isfinite(x) ? (float)ldexp(nearbyint(ldexp(share, 12)), exponent - 12) : (float)x;
 }
 
-/* What each contact pushes the first body of its pair with, along the world's axes. */
+/* Adds the force of each contact on the first body of its pair, along the world's axes. */
 static abut_status add_contact_forces(page *p, const scene_page *s)
 {
   void *memory = NULL;
@@ -304,7 +303,7 @@ static abut_status add_contact_forces(page *p, const scene_page *s)
   return status;
 }
 
-/* Where links have their centres of mass, in their own axes: there the page draws forces. */
+/* Adds the links' centres of mass, in their own axes. The page draws forces there. */
 static abut_status add_centres(page *p, const scene_page *s)
 {
   json_t *centres = json_array();
@@ -315,8 +314,8 @@ static abut_status add_centres(page *p, const scene_page *s)
   return ABUT_SUCCESS;
 }
 
-/* What contacts push each link of a free joint with, and all that hangs on it. J' lambda of such a
- * joint would have forces of equality constraints, too. NaN of other links, and of frames from
+/* Adds the contact forces on each link with a free joint and its descendants. J' lambda of such a
+ * joint would include forces of equality constraints. NaN for other links, and for frames from
  * which no step was possible. */
 static abut_status add_forces(page *p, scene_page *s, bool contacts)
 {
@@ -344,9 +343,9 @@ static abut_status add_forces(page *p, scene_page *s, bool contacts)
   return page_add(p, "forces", PAGE_F32, s->count, numbers, s->forces);
 }
 
-/* ---- a page that asks its server ---- */
+/* ---- a page with a server ---- */
 
-/* Which bodies each candidate is of, and which kind: (candidates, 3). */
+/* Adds the two bodies and the kind of each candidate: (candidates, 3). */
 static abut_status add_candidates(page *p, scene_page *s, json_t *layouts, json_t *smoothings)
 {
   const scene_def *def = &s->scene->def;
@@ -373,8 +372,8 @@ static abut_status add_candidates(page *p, scene_page *s, json_t *layouts, json_
   return page_add(p, "candidates", PAGE_U32, def->pair_count, 3, s->candidates);
 }
 
-/* Where an answer's pushes have those of links of free joints, whose forces are shown; -1 of
- * others. */
+/* Adds the position of each link's push in an answer, for links with free joints, whose forces are
+ * shown; -1 for other links. */
 static abut_status add_pushed(page *p, const scene_page *s)
 {
   const scene_def *def = &s->scene->def;
@@ -387,7 +386,7 @@ static abut_status add_pushed(page *p, const scene_page *s)
   return add_centres(p, s);
 }
 
-/* A force as it is usual: what the heaviest link of a free joint weighs. */
+/* Adds a typical force: the largest weight of a link with a free joint. */
 static abut_status add_weight(page *p, const scene_page *s)
 {
   const scene_def *def = &s->scene->def;
@@ -415,9 +414,9 @@ static abut_status add_live(page *p, scene_page *s, bool contacts)
   return add_curves(p, s, contacts);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole page ---- */
 
-/* The camera of the picture holds some of the frames in view. Frames without a place have no
+/* Adds a picture whose camera keeps some of the frames in view. Frames without valid places have no
  * picture. */
 static abut_status add_picture(page *p, scene_page *s)
 {
@@ -464,7 +463,7 @@ static abut_status make(page *p, scene_page *s)
   TRY(scene_need_bodies(s->scene));
   TRY(add_bodies(p, s));
   TRY(add_places(p, s));
-  if (s->options->live) { /* its frames come as they are looked at */
+  if (s->options->live) { /* frames are requested when they are viewed */
     return add_live(p, s, contacts);
   }
   TRY(take_positions(s));

@@ -1,4 +1,4 @@
-/* Pictures of a scene, with its bodies where its links are at given positions. */
+/* Pictures of a scene, with its bodies at given positions of its links. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "view/render/parts.h"
@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-/* A body that does not move is framed up to this many times the size of what moves. */
+/* A body that does not move is framed up to this many times the size of the moving ones. */
 #define LARGE 4.0
 
-/* A body of the scene, as pictures need it. They are kept by scene_body_number. */
+/* A body of the scene for pictures, indexed by scene_body_number. */
 typedef struct piece {
   size_t link;
   const scene_body *def;
@@ -24,10 +24,10 @@ typedef struct scene_picture {
   piece *pieces; /* (scene->body_count) */
   double (*links)[PLACE], (*bodies)[PLACE];
   part *parts;
-  abut_pair *lent; /* (scene->body_count) pairs that are made for bodies which are in no pair */
+  abut_pair *lent; /* (scene->body_count) pairs created for bodies that are in no pair */
   touch *touches;
   size_t touch_count;
-  double (*points)[3]; /* what the camera is to hold in view */
+  double (*points)[3]; /* points that the camera keeps in view */
   size_t point_count;
   arena memory;
 } scene_picture;
@@ -88,7 +88,7 @@ static abut_status place_bodies(scene_picture *p, const double *q)
   return ABUT_SUCCESS;
 }
 
-/* ---- what the camera holds in view ---- */
+/* ---- points that the camera keeps in view ---- */
 
 static void add_corners(scene_picture *p, size_t i)
 {
@@ -130,9 +130,9 @@ static bool is_framed(const scene_picture *p, size_t i, double moving)
   return !of->moves && !of->floor && (moving <= 0.0 || size <= LARGE * moving);
 }
 
-/* Collects what the camera holds in view: the corners of what moves, in all states that are framed;
- * of what does not move unless it is a floor or as large as one; and of all bodies where there is
- * nothing else. */
+/* Collects the points that the camera keeps in view: the corners of moving bodies in all framed
+ * states, and of fixed bodies except floors and very large ones. If there are none, all bodies are
+ * used. */
 static abut_status find_points(scene_picture *p, const double *framed, size_t count)
 {
   const size_t bodies = p->scene->body_count, nq = (size_t)p->scene->constants.nq;
@@ -177,19 +177,19 @@ static pair *pair_of_piece(const loaded_scene *s, size_t i, int *side)
   return NULL;
 }
 
-/* Makes a pair of a body with itself: bodies are drawn by the smoothing of a pair of theirs. */
+/* Makes a pair of a body with itself, because bodies are drawn with the smoothing of a pair. */
 static abut_status lend_pair(scene_picture *p, size_t i, pair **out)
 {
   const abut_body of = p->scene->bodies[i];
   abut_smoothing fitted;
   TRY(abut_fit_edge_pairs(of, of, &fitted));
-  fitted.edge_edge = false; /* its contacts are of no account, and any body can have such a pair */
+  fitted.edge_edge = false; /* its contacts are not used, and every body can have such a pair */
   TRY(abut_create_pair(of, of, &fitted, &p->lent[i]));
   *out = pair_get(p->lent[i]);
   return *out ? ABUT_SUCCESS : ABUT_ERROR_HANDLE;
 }
 
-/* Bodies of a link look alike; floors have their own look. */
+/* Bodies of a link have the same colour; floors have their own. */
 static abut_status find_parts(scene_picture *p)
 {
   size_t paint = 0;

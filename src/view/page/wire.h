@@ -1,13 +1,12 @@
-/* What goes over to the page of `abut view`: arrays within the page, and answers of its server
- * (docs/dev/view.md). The order of what lies in them is stated here and nowhere else. C includes
- * this file, and tools/embed_page.py gives its numbers, texts and lists to the page's script as
- * WIRE, by their names without WIRE_. */
+/* The data sent to the page of `abut view`: arrays in the page, and answers of its server
+ * (docs/dev/view.md). Their layout is defined only here. C includes this file; tools/embed_page.py
+ * gives its numbers, texts and lists to the page's script as WIRE, named without WIRE_. */
 #ifndef ABUT_VIEW_PAGE_WIRE_H
 #define ABUT_VIEW_PAGE_WIRE_H
 
-/* ---- what both have ---- */
+/* ---- common to both ---- */
 
-/* The numbers of a pair's layout, and the members of abut_layout that they are. */
+/* The numbers of a pair's layout, and the corresponding members of abut_layout. */
 #define WIRE_LAYOUT_NUMBERS 9
 #define WIRE_LAYOUT(X)              \
   X(contacts, contacts)             \
@@ -20,9 +19,9 @@
   X(edge_slot1, edge_offset[0])     \
   X(edge_slot2, edge_offset[1])
 
-/* ---- arrays within the page, whose rows lie as planes of their bytes ---- */
+/* ---- arrays in the page, whose rows are stored as planes of bytes ---- */
 
-/* Types of elements: what C calls them, the page's object, C again, and JavaScript. */
+/* Element types: name in C, in the page's object, C type, and JavaScript type. */
 #define WIRE_TYPES(X)                    \
   X(PAGE_F32, f4, float, Float32Array)   \
   X(PAGE_I16, i2, int16_t, Int16Array)   \
@@ -30,10 +29,11 @@
   X(PAGE_U16, u2, uint16_t, Uint16Array) \
   X(PAGE_U32, u4, uint32_t, Uint32Array)
 
-/* The index that is none, in 16 and in 32 bits. */
+/* The index that means none, in 16 and in 32 bits. */
 #define WIRE_NO_INDEX16 0xffff
 #define WIRE_NO_INDEX32 0xffffffff
-/* What distances are shares of: the deepest of the page; normals and activities: 1. */
+/* Distances are stored as fractions of the deepest one in the page, normals and activities as
+ * fractions of 1. */
 #define WIRE_SHARES 32767
 #define WIRE_ACTIVITY_SHARES 255
 
@@ -42,12 +42,12 @@
 #define WIRE_MAGIC "abut"
 #define WIRE_VERSION 4
 
-/* Numbers of 32 bits behind the magic, by name and count: of contacts, and of curves, whose rows of
- * float32 follow. */
+/* 32-bit numbers after the magic, by name and count: for contacts, and for curves, which are
+ * followed by rows of float32. */
 #define WIRE_FRAME_WHOLES(X) \
   X(version, 1) X(count, 1) X(layout, WIRE_LAYOUT_NUMBERS) X(flags, 1) X(pushes, 1)
 #define WIRE_CURVES_WHOLES(X) X(version, 1) X(count, 1) X(rows, 1)
-/* Numbers of 64 bits that follow in an answer of contacts. */
+/* 64-bit numbers that follow in an answer with contacts. */
 #define WIRE_FRAME_REALS(X) X(values, 4) X(gradient, 6)
 
 /* Its flags. */
@@ -55,9 +55,8 @@
 #define WIRE_HAS_PAIRS 2
 #define WIRE_HAS_FORCES 4
 
-/* Its arrays, (count, columns) each: name, type, columns, and the flag without which it is not
- * there, or 0. Pushes follow, and of a world kinds of pairs, as many as the first number of
- * `layout` says. */
+/* Its arrays, (count, columns) each: name, type, columns, and the flag required for it, or 0. The
+ * pushes follow, and for a world the kinds of pairs, as many as the first number of `layout`. */
 #define WIRE_CONTACTS(X)         \
   X(slot, u4, 1, 0)              \
   X(feature, u4, 2, 0)           \

@@ -6,8 +6,8 @@
 #define LEAST_SIDE 160 /* pixels: smaller pictures have no bar */
 #define INK ((colour){0.05f, 0.05f, 0.06f})
 
-/* Linear light, from pale to dark: lightness falls evenly, so that the eye orders it without a key
- * and high activity stands out on white and on both bodies. */
+/* Colours in linear light, from pale to dark. Lightness falls evenly, so that the order is clear
+ * without a legend and high activity stands out on white and on both bodies. */
 static const colour stops[] = {
   {0.90f, 0.76f, 0.16f},  {0.86f, 0.38f, 0.04f},  {0.72f, 0.09f, 0.05f},
   {0.36f, 0.015f, 0.13f}, {0.10f, 0.005f, 0.13f},
@@ -43,7 +43,7 @@ static void write_text(canvas *c, size_t x, size_t y, size_t scale, const char *
   }
 }
 
-/* A bar in the lower right corner, 0 left and 1 right, named above. */
+/* Draws a bar in the lower right corner, with 0 left, 1 right and its name above. */
 void draw_bar(canvas *c)
 {
   const size_t shorter = c->width < c->height ? c->width : c->height;
@@ -61,7 +61,7 @@ void draw_bar(canvas *c)
   }
   const char *name = "activity";
   const size_t name_width = strlen(name) * (GLYPH_WIDTH + 1) * scale;
-  /* On small pictures the name is wider than the bar, which then leaves its middle to the left. */
+  /* On small pictures the name is wider than the bar and extends beyond it on both sides. */
   const size_t name_left = left + length / 2 - name_width / 2;
   write_text(c, name_left, top - (GLYPH_HEIGHT + 2) * scale, scale, name);
   write_text(c, left, top + thick + 3 * scale, scale, "0");

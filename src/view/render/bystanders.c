@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_PAINT 2 /* those before it are the pair's */
+#define FIRST_PAINT 2 /* the first ones are the pair's */
 #define PAINTS 6
 
-/* As abut_pose_kind's quaternions, whose length is made 1; divided first, so that no square is
- * beyond what numbers hold. */
+/* Interprets a pose like those of kind quaternion and normalizes it. Numbers are divided by the
+ * largest first, so that squares do not overflow. */
 static abut_status place_of(const context *c, const double pose[7], size_t which, double place[7])
 {
   double largest = 0.0, sum = 0.0;
@@ -34,19 +34,19 @@ static abut_status place_of(const context *c, const double pose[7], size_t which
   return ABUT_SUCCESS;
 }
 
-/* A pair of the body with itself, for its smoothing. */
+/* Creates a pair of the body with itself, for its smoothing. */
 static abut_status lend_pair(abut_body of, abut_pair *lent, pair **out)
 {
   abut_smoothing fitted;
   TRY(abut_fit_edge_pairs(of, of, &fitted));
-  fitted.edge_edge = false; /* its contacts are of no account, and any body can have such a pair */
+  fitted.edge_edge = false; /* its contacts are not used, and every body can have such a pair */
   TRY(abut_create_pair(of, of, &fitted, lent));
   *out = pair_get(*lent);
   return *out ? ABUT_SUCCESS : ABUT_ERROR_HANDLE;
 }
 
-/* That around which it stands, where that has the body; one that is lent to it already; or its
- * own. */
+/* Finds a pair for the body's smoothing: the main pair if it has the body, one already lent to the
+ * body, or a new one. */
 static abut_status find_pair(bystanders *o, const pair *around, const abut_placed_body *bodies,
                              size_t which)
 {
@@ -68,7 +68,8 @@ static abut_status find_pair(bystanders *o, const pair *around, const abut_place
   return lend_pair(of, &o->lent[which], &to->pair);
 }
 
-/* A body of another context may be destroyed by another thread now. */
+/* A body of another context might be destroyed by another thread during the check, so only its lock
+ * is compared. */
 static abut_status check_context(const pair *around, abut_body of, size_t which)
 {
   const call_lock *l = pool_call_lock(&body_pool, (handle){of.index, of.generation});
@@ -87,7 +88,7 @@ abut_status bystanders_create(bystanders *o, const pair *around, const abut_plac
   TRY(allocate(&memory, count, sizeof *o->lent));
   o->lent = memory;
   o->count = count;
-  for (size_t i = 0; i < count; ++i) { /* before any pair is made */
+  for (size_t i = 0; i < count; ++i) { /* before any pair is created */
     TRY(place_of(around->context, bodies[i].pose, i, o->parts[i].place));
     TRY(check_context(around, bodies[i].body, i));
   }

@@ -2,8 +2,8 @@
 
 #include "view/render/camera.h"
 
-#define HALF_FIELD 0.2679491924311227 /* tan 15 deg, of the shorter side */
-#define MARGIN 0.90                   /* of the half field is filled at zoom 1 */
+#define HALF_FIELD 0.2679491924311227 /* tan 15 deg, for the shorter side */
+#define MARGIN 0.90                   /* fraction of the half field that is filled at zoom 1 */
 #define ROUNDS 6
 
 v3 camera_ray(const camera *c, double x, double y)
@@ -24,14 +24,14 @@ bool camera_project(const camera *c, v3 point, double *x, double *y, double *dep
   return true;
 }
 
-/* A point in the camera's directions. */
+/* Converts a point to the camera's axes. */
 static v3 seen(const camera *c, v3 p)
 {
   return (v3){v3_dot(p, c->right), v3_dot(p, c->up), v3_dot(p, c->forward)};
 }
 
-/* Distance from `centre` (camera's directions) at which every point is in the picture, and the
- * middle of what is seen from there. */
+/* Computes the distance from `centre` (in the camera's axes) at which every point is in the
+ * picture, and the middle of the view from there. */
 static double fit(const scene *s, const v3 *points, size_t count, v3 centre, const double half[2],
                   v3 *middle)
 {

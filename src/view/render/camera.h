@@ -1,4 +1,4 @@
-/* The camera's place. */
+/* The camera's pose. */
 #ifndef ABUT_RENDER_CAMERA_H
 #define ABUT_RENDER_CAMERA_H
 
@@ -9,10 +9,10 @@
  * and sets the scene's size. */
 void camera_frame(scene *s, const abut_view *view, const v3 *points, size_t count);
 
-/* The corners of the box that holds an actor, in the world. */
+/* The corners of an actor's bounding box, in the world. */
 void box_corners(const actor *a, v3 corners[8]);
 
-/* Frames what can be seen of a pair's two bodies, by a small picture from afar. */
+/* Frames the visible parts of a pair's two bodies, found by a small picture from afar. */
 abut_status frame_bodies(scene *s, const abut_view *view);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #define FIRST_ROOM ((size_t)4096)
-#define ARROW 0.16 /* of the size of what touches */
-#define CROWD 48.0 /* contacts; more of them get smaller arrows */
+#define ARROW 0.16 /* relative to the size of the bodies in contact */
+#define CROWD 48.0 /* contacts; with more of them arrows are smaller */
 #define ARROW_LEAST 0.05
 
 /* The compact list of one pose. */
@@ -29,7 +29,7 @@ static abut_status list_create(list *l, size_t room, size_t size)
   return reals_create(&l->activity, room, size);
 }
 
-/* Fills the list; with too little room it is emptied and the count needed is in *room. */
+/* Fills the list. If the room is too small, the list is emptied and *room is the required count. */
 static abut_status fill_list(list *l, size_t *room, const pair *p, abut_batch *batch,
                              double threshold)
 {
@@ -95,7 +95,7 @@ static void add_marks(const list *l, double length, mark *to)
   }
 }
 
-/* Those of all lists, in one crowd. */
+/* Draws the contacts of all lists, with arrows sized for their total number. */
 static abut_status draw_lists(canvas *c, const scene *s, const list *lists, size_t count,
                               const abut_view *view)
 {

@@ -11,7 +11,7 @@ typedef struct sketch {
   place places[RAYS];
   sample samples[RAYS];
   size_t count;
-  v3 points[]; /* of the world, to be framed: of all rays, and all boxes */
+  v3 points[]; /* points of the world to frame: room for all rays and all boxes */
 } sketch;
 
 static abut_status create_sketch(sketch **out, size_t actors)
@@ -44,7 +44,7 @@ static bool is_met(const sketch *k, size_t which)
   return i < RAYS;
 }
 
-/* Where rays met the bodies; the box of a body that none met. */
+/* Collects the points where rays hit the bodies, and the box of a body that no ray hits. */
 static void collect(const scene *s, sketch *k)
 {
   k->count = 0;
@@ -63,8 +63,8 @@ static void collect(const scene *s, sketch *k)
   }
 }
 
-/* Of the pair alone, around which larger bodies may stand; its boxes are somewhat larger than
- * it. */
+/* Returns the size of the pair only, because larger bodies may be around it. Its boxes are slightly
+ * larger than the bodies. */
 static double touching_size(const scene *s)
 {
   v3 corners[2 * CORNERS], low, high;

@@ -4,14 +4,14 @@
 #include "base/memory.h"
 #include <stdlib.h>
 
-#define BALL 0.085 /* of an arrow's length */
+#define BALL 0.085 /* relative to an arrow's length */
 #define SHAFT 0.032
 #define HEAD_FROM 0.68
 #define HEAD 0.10
 #define SIDE 3      /* rays along a side of a pixel */
 #define BAND 32     /* rows drawn at a time */
-#define FAINT 0.55f /* of a mark behind a body */
-#define BIAS 0.002  /* of the scene's size: a mark this little inside still counts as before */
+#define FAINT 0.55f /* opacity of a mark behind a body */
+#define BIAS 0.002  /* of the scene's size: a mark this little inside is still in front */
 
 void bound_mark(const mark *m, v3 *centre, double *radius)
 {
@@ -34,7 +34,8 @@ static double meet_ball(const mark *m, v3 eye, v3 ray, v3 *normal)
   return t > 0.0 ? t : HUGE_VAL;
 }
 
-/* A solid of revolution around the mark's normal: radius from + slope z for z in [low, high]. */
+/* Intersects a ray with a solid of revolution around the mark's normal: radius + slope z for z in
+ * [low, high]. */
 static double meet_side(const mark *m, v3 eye, v3 ray, double low, double high, double radius,
                         double slope, v3 *normal)
 {
@@ -92,15 +93,15 @@ double meet_mark(const mark *m, v3 eye, v3 ray, v3 *normal)
   return best;
 }
 
-/* The nearest mark of one ray before the bodies, and of those behind. */
+/* For one ray, the nearest mark in front of the bodies, and the nearest behind. */
 typedef struct layers {
   float depth[2];
-  uint32_t mark[2]; /* its number + 1, 0 for none */
+  uint32_t mark[2]; /* its index + 1, 0 for none */
   float normal[2][3];
 } layers;
 
 typedef struct band {
-  size_t first, rows; /* of pixels */
+  size_t first, rows; /* in pixels */
   layers *at;         /* (rows SIDE, width SIDE) */
 } band;
 
@@ -130,7 +131,7 @@ static void put_ray(const canvas *c, const scene *s, const mark *m, uint32_t num
   }
 }
 
-/* Draws the part of a mark that lies in the band. */
+/* Draws the part of a mark that is in the band. */
 static void put_mark(const canvas *c, const scene *s, const mark *m, uint32_t number, const band *b)
 {
   v3 centre;
@@ -156,7 +157,7 @@ static void put_mark(const canvas *c, const scene *s, const mark *m, uint32_t nu
   }
 }
 
-/* Lays one ray's marks over the body's colour. */
+/* Blends one ray's marks over the body's colour. */
 static colour blend_ray(const scene *s, const mark *marks, const layers *l, place at, colour under)
 {
   for (int behind = 1; behind >= 0; --behind) {

@@ -10,13 +10,14 @@ typedef struct mark {
   colour paint;
 } mark;
 
-/* Where a ray meets a mark: distance along it, HUGE_VAL for nowhere, and the normal there. */
+/* Intersects a ray with a mark: returns the distance along it, HUGE_VAL if it misses, and the
+ * normal there. */
 double meet_mark(const mark *m, v3 eye, v3 ray, v3 *normal);
 
-/* A ball around a mark. */
+/* Computes a ball around a mark. */
 void bound_mark(const mark *m, v3 *centre, double *radius);
 
-/* Draws marks into the canvas; what a body hides is fainter. */
+/* Draws marks into the canvas; marks behind a body are fainter. */
 abut_status draw_marks(canvas *c, const scene *s, const mark *marks, size_t count);
 
 #endif

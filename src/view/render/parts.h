@@ -6,16 +6,16 @@
 #include "contact/pair.h"
 #include <abut/render.h>
 
-/* A body: that of a side of a pair, whose smoothing gives it its shape. */
+/* A body on a side of a pair, whose smoothing defines the body's shape. */
 typedef struct part {
   pair *pair;
   int side;
   double place[7];
-  size_t paint; /* parts of a number look alike */
+  size_t paint; /* parts with the same number have the same colour */
   bool floor;   /* chequered, and not framed */
 } part;
 
-/* A pair's contacts. */
+/* The bodies of a pair whose contacts are drawn. */
 typedef struct touch {
   pair *pair;
   abut_pose_kind kind;
@@ -26,9 +26,9 @@ typedef struct parts_picture {
   context *context;
   const part *parts;
   size_t part_count;
-  const touch *touches; /* looked at where the view asks for contacts */
+  const touch *touches; /* used if the view shows contacts */
   size_t touch_count;
-  const double *framed; /* (framed_count, 3) points that the camera holds in view, at least one */
+  const double *framed; /* (framed_count, 3) points that the camera keeps in view, at least one */
   size_t framed_count;
 } parts_picture;
 

@@ -32,7 +32,7 @@ static launch_argument at(const batch_on *on, size_t slot, size_t id)
 
 static abut_status place(batch_on *on)
 {
-  const picture_call *p = (const picture_call *)on->call; /* its base comes first */
+  const picture_call *p = (const picture_call *)on->call; /* its base is the first member */
   const resident_body *body_there;
   resident_pair *there;
   on->granule = device_lanes(on->device);
@@ -46,7 +46,7 @@ static abut_status launch(batch_on *on, size_t slot, chunk c)
   const picture_call *p = (const picture_call *)on->call;
   const ray_steps *steps = p->steps;
   const resident_body *b = p->actor->of->on[on->place];
-  buffer *coefficients = p->pair->on[on->place]->head; /* which begins with them */
+  buffer *coefficients = p->pair->on[on->place]->head; /* which starts with them */
   const uint32_t lanes = device_lanes(on->device);
   const size_t slots = padded(c.count, lanes);
   if (steps) {
@@ -73,7 +73,7 @@ static abut_status ask(picture_call *p, const scene *s, size_t count, const void
   p->base.operation = &actor_operation;
   p->base.context = s->context;
   p->base.count = count;
-  p->base.unbounded = true; /* by poses, or queries */
+  p->base.unbounded = true; /* the bound is for poses or queries */
   p->base.multiple = LANES_MOST;
   batch_add(&p->base, (batch_array){.name = "rays",
                                     .in = in,
@@ -130,7 +130,7 @@ abut_status frames_of_poses(context *c, size_t width, const void *pose1, const v
                             void *frames, int *status)
 {
   const size_t size = context_real_bytes(c);
-  double rates[MEMBERS] = {0.0}; /* of one element nothing is to be learned */
+  double rates[MEMBERS] = {0.0}; /* a throughput of one element is not meaningful */
   batch_call b = {.operation = &frames_operation, .context = c, .count = 1, .rates = rates};
   batch_add(
     &b,

@@ -11,7 +11,7 @@
 #define SIDE_MOST 16384
 #define ZOOM_LEAST 1e-3
 #define ZOOM_MOST 1e3
-#define TILE 0.5 /* of the scene's size */
+#define TILE 0.5 /* relative to the scene's size */
 
 abut_view abut_default_view(void)
 {
@@ -63,7 +63,7 @@ static abut_status canvas_create(canvas *c, const abut_view *v)
   return ABUT_SUCCESS;
 }
 
-/* A picture to draw, and what can touch in it. */
+/* A picture to draw, and the bodies that may touch in it. */
 typedef struct drawing {
   const touch *touches;
   size_t touch_count;
@@ -71,7 +71,7 @@ typedef struct drawing {
   uint8_t *rgb;
 } drawing;
 
-/* Of a scene whose camera stands. */
+/* Draws a scene whose camera is placed. */
 static abut_status draw(const drawing *d, const scene *s)
 {
   abut_status status = ABUT_SUCCESS;
@@ -108,7 +108,8 @@ done:
   return status;
 }
 
-/* 1, 2 or 5 of a power of ten, about a share of what is framed, so that some tiles are seen. */
+/* Returns 1, 2 or 5 times a power of ten, about a fixed fraction of the framed size, so that
+ * several tiles are visible. */
 static double tile_of(double size)
 {
   const double wanted = TILE * size, power = pow(10.0, floor(log10(wanted)));

@@ -10,9 +10,10 @@
 #include <string.h>
 
 #define BOX_SLACK 0.01   /* of the diagonal, around a body */
-#define LOOSE_SLACK 0.15 /* the same around one with primitives of loose families */
+#define LOOSE_SLACK 0.15 /* the same if a family's bounds are loose */
 
-/* The box of the vertices and of all added primitives. Returns whether it may be too tight. */
+/* Computes the box of the vertices and of all added primitives. Returns whether it may be too
+ * tight. */
 static bool cover_added(const body *b, box *around)
 {
   bool loose = false;
@@ -26,7 +27,8 @@ static bool cover_added(const body *b, box *around)
   return loose;
 }
 
-/* Fills in `out` unless it is NULL; 0 where any added primitive has no spots. */
+/* Counts the spots and fills in `out` unless it is NULL. Returns 0 if any added primitive has no
+ * spots. */
 static size_t find_spots(const body *b, spot *out)
 {
   size_t count = 0;
@@ -40,7 +42,7 @@ static size_t find_spots(const body *b, spot *out)
   return count;
 }
 
-/* The places near which the surface lies, where all of it is known to lie near some. */
+/* Stores points near the surface, if the whole surface is known to be near such points. */
 static abut_status keep_spots(actor *a, const body *b)
 {
   const size_t count = find_spots(b, NULL);
@@ -97,7 +99,7 @@ static abut_status refuse(int status)
                                      : "the pose to draw has a quaternion of length 0");
 }
 
-/* Both poses through the kernel that contacts use, in the context's precision. */
+/* Converts both poses with the kernel that contacts use, in the context's precision. */
 static abut_status read_frames(scene *s, size_t width, const double *const poses[2])
 {
   abut_status status = ABUT_SUCCESS;
@@ -129,7 +131,7 @@ done:
   return status;
 }
 
-/* Blue and sand are a pair's; others follow for scenes of more. */
+/* A pair is blue and sand; the others are for scenes with more bodies. */
 static const colour paints[] = {{0.17f, 0.35f, 0.58f}, {0.66f, 0.58f, 0.45f}, {0.30f, 0.48f, 0.26f},
                                 {0.60f, 0.22f, 0.17f}, {0.40f, 0.30f, 0.55f}, {0.16f, 0.47f, 0.49f},
                                 {0.70f, 0.44f, 0.12f}, {0.45f, 0.45f, 0.47f}};

@@ -10,7 +10,7 @@
 
 #define RAYS SELF_TEST_RAYS
 #define RAY_PLANES 7
-#define SLOTS 32 /* whole blocks of lanes, whatever they are */
+#define SLOTS 32 /* whole blocks of lanes for any number of lanes */
 #define PLANES_MOST RAY_PLANES
 #define ROOM (SLOTS * 2 * PLANES_MOST)
 
@@ -44,7 +44,7 @@ static abut_status prepare(trial *t, context *one)
   return buffer_create(t->device, bytes, &t->out);
 }
 
-/* The known rows, repeated, as planes. */
+/* Uploads the known rows, repeated, as planes. */
 static abut_status put_planes(trial *t, const double *rows, size_t planes)
 {
   double all[PLANES_MOST * SLOTS];
@@ -59,7 +59,7 @@ static abut_status put_planes(trial *t, const double *rows, size_t planes)
   return buffer_write(t->in, 0, count * t->test.room.size, data);
 }
 
-/* One plane of what has come out against an answer of one number a row. */
+/* Compares one plane of the results with an answer of one number per row. */
 static abut_status check_plane(trial *t, const answer *a, size_t plane)
 {
   const size_t size = t->test.room.size;

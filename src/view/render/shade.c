@@ -12,7 +12,7 @@
 
 colour shade_matt(const camera *c, colour of, v3 normal, v3 ray, float open)
 {
-  /* The key light stands above the viewer's left shoulder; the sky lights what faces up. */
+  /* The key light is above the viewer's left shoulder; the sky lights surfaces that face up. */
   const v3 behind = v3_along(v3_scale(c->forward, -0.75), c->right, -0.45);
   const v3 key = v3_unit(v3_along(behind, c->up, 0.75));
   const double facing = fmax(v3_dot(normal, key), 0.0);

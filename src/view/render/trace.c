@@ -6,20 +6,20 @@
 
 #define CHUNK ((size_t)1 << 16)
 #define MARCH_STEPS 320
-#define CREEP_LEAST 1e-3 /* of the body's diagonal: two pixels of a usual picture */
+#define CREEP_LEAST 1e-3 /* of the body's diagonal: two pixels of a typical picture */
 #define CREEP_MOST 1e-2
-#define CREEP_THIN 0.25 /* of the body's thickness, which a step must not pass */
+#define CREEP_THIN 0.25 /* of the body's thickness, which a step must not exceed */
 #define STEP_MOST 0.25
 #define TOLERANCE 2e-5
-#define CLOUD_REACH 2.0  /* of a point's width: how far from it the surface may lie */
+#define CLOUD_REACH 2.0  /* of a point's width: largest distance from it to the surface */
 #define CLOUD_CREEP 0.25 /* of its points' mean width */
-#define OPEN_REACH 0.05  /* of the scene's size: how far from a surface others darken it */
+#define OPEN_REACH 0.05  /* of the scene's size: distance within which surfaces darken others */
 #define OPEN_WEIGHT 0.32
-/* beyond a box a polyhedron's field is less than the distance: by sqrt(3) */
+/* outside its box a polyhedron's field is smaller than the distance, by up to a factor sqrt(3) */
 #define CORNER_REACH 2.0
-#define OPEN_POINTS 256 /* clouds of more points darken nothing: their far field is no distance */
+#define OPEN_POINTS 256 /* larger clouds darken nothing: their far field is not a distance */
 
-/* The stretch of a ray, in the world, on which it may meet an actor. */
+/* The interval of a ray, in the world, in which it may hit an actor. */
 typedef struct stretch {
   double near, far;
 } stretch;
@@ -56,7 +56,7 @@ static stretch clip(const tracer *t, size_t which, place at, v3 ray)
   return s;
 }
 
-/* Widens the bounds of the pixels that a ball around a cloud's point covers. */
+/* Widens the bounds of the pixels covered by a ball around a cloud's point. */
 static void splat(float *bounds, const camera *c, v3 point, double reach)
 {
   double x, y, depth;
@@ -142,7 +142,7 @@ static double answer(const tracer *t, size_t i)
                                             : (double)((const float *)t->answered.data)[i];
 }
 
-/* Three numbers of what is asked, from number i on. */
+/* Writes three numbers of the input, starting at number i. */
 static void put(tracer *t, size_t i, v3 v)
 {
   reals_set(&t->asked, i, v.x);
@@ -167,7 +167,7 @@ static abut_status march(tracer *t, const actor *a, size_t count)
   return march_rays(t->scene, a, &steps, count, t->asked.data, t->answered.data);
 }
 
-/* Meets one actor: nearer hits replace what the samples hold. */
+/* Traces rays to one actor; nearer hits replace the samples. */
 static abut_status meet(tracer *t, size_t which, const place *places, size_t count, sample *samples)
 {
   const scene *s = t->scene;
@@ -209,7 +209,7 @@ static v3 point_of(const scene *s, place at, float depth)
   return v3_along(s->camera.eye, camera_ray(&s->camera, at.x, at.y), (double)depth);
 }
 
-/* Which of a floor's two colours a point of its frame has. */
+/* Returns the colour index, 0 or 1, of a point of a floor's frame. */
 static int cell_of(const actor *a, v3 at)
 {
   return a->tile > 0.0 && fmod(floor(at.x / a->tile) + floor(at.y / a->tile), 2.0) != 0.0;
@@ -254,7 +254,8 @@ static bool near_box(const actor *a, v3 at, double reach)
          at.y < a->upper.y + reach && at.z > a->lower.z - reach && at.z < a->upper.z + reach;
 }
 
-/* Darkens surfaces above which actor `of` is nearer than the height itself. */
+/* Darkens surfaces: if the point at `height` above a surface is nearer than `height` to actor `of`,
+ * the surface is darkened. */
 static abut_status darken(tracer *t, size_t of, double height, double weight, const place *places,
                           size_t count, sample *samples)
 {

@@ -1,4 +1,4 @@
-/* What rays through the picture meet. */
+/* What rays through the picture hit. */
 #ifndef ABUT_RENDER_TRACE_H
 #define ABUT_RENDER_TRACE_H
 
@@ -10,33 +10,33 @@ typedef struct place {
   float x, y;
 } place;
 
-/* What lies there. */
+/* The surface seen there. */
 typedef struct sample {
-  float depth;     /* along the ray [m]; HUGE_VALF where there is nothing */
+  float depth;     /* along the ray [m]; HUGE_VALF if there is none */
   float normal[3]; /* of the surface, in the world */
-  float open;      /* 1 where nothing is near the surface, towards 0 in crevices */
-  int body;        /* an actor's number, -1 for nothing */
-  int cell;        /* of a chequered one: 0 or 1 */
+  float open;      /* 1 if nothing is near the surface, towards 0 in crevices */
+  int body;        /* an actor's index, -1 for none */
+  int cell;        /* colour of a chequered one: 0 or 1 */
 } sample;
 
-/* Room for what is asked of devices, and ray bounds, for one picture. */
+/* Room for inputs and outputs of devices, and ray bounds, for one picture. */
 typedef struct tracer {
   const scene *scene;
   reals asked;    /* (chunk, RAY_REALS) */
   reals answered; /* (chunk, FIELD_REALS) */
-  size_t *order;  /* (chunk) which sample a ray is of */
-  float **bounds; /* of each actor (height, width, 2): nearest and farthest of a cloud body's
-                     points, or NULL */
+  size_t *order;  /* (chunk) the sample index of each ray */
+  float **bounds; /* per actor (height, width, 2): nearest and farthest of a cloud body's points, or
+                     NULL */
 } tracer;
 
-/* tracer_free is the caller's in either case. */
+/* The caller calls tracer_free in either case. */
 abut_status tracer_create(tracer *t, const scene *s);
 void tracer_free(tracer *t);
 
 /* Fills only depth and body of `samples` for `count` places. */
 abut_status trace_depths(tracer *t, const place *places, size_t count, sample *samples);
 
-/* Fills all of them. */
+/* Fills all members. */
 abut_status trace_places(tracer *t, const place *places, size_t count, sample *samples);
 
 #endif

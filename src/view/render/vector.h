@@ -45,7 +45,7 @@ static inline v3 v3_cross(v3 a, v3 b)
   return (v3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
-/* Zero stays zero. */
+/* A zero vector remains zero. */
 static inline v3 v3_unit(v3 a)
 {
   const double length = sqrt(v3_dot(a, a));
