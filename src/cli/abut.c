@@ -1,4 +1,4 @@
-/* The command `abut`: its subcommands, and what reads other programs' files. */
+/* The command `abut`: its subcommands, and the readers of other programs' files. */
 #include "world/film/video.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const command commands[] = {
   {"view", COMMAND_VIEW, cmd_view},
 };
 
-/* Of the commands that read such files, and of --version. */
+/* For the commands that read such files, and for --version. */
 static void print_readers(const command *c)
 {
   if (!c) {

@@ -16,7 +16,7 @@ typedef char row[COLUMN_COUNT][CELL];
 typedef struct listed {
   abut_device_info info;
   abut_tuning tuning[2];
-  char unusable[256]; /* why, else "" */
+  char unusable[256]; /* reason, or "" */
 } listed;
 
 static bool from_file(const abut_tuning *t)
@@ -24,7 +24,7 @@ static bool from_file(const abut_tuning *t)
   return strncmp(t->source, "file ", 5) == 0;
 }
 
-/* "file", "table: ROW", both where the precisions differ, or that it is unusable. */
+/* Writes "file" or "table: ROW", both if the precisions differ, or that the device is unusable. */
 static void fill_settings(const listed *d, char *cell)
 {
   const abut_tuning *t = d->tuning;
@@ -80,7 +80,7 @@ static void print_unusable(const listed *list, size_t count)
   }
 }
 
-/* Of the host path alone, which is slow. */
+/* Printed if only the host path is available, which is slow. */
 static void print_missing(size_t count)
 {
   if (count == 1) {
@@ -163,7 +163,7 @@ static exit_code print_json(const listed *all, size_t count, uint32_t preferred)
               : report(EXIT_RUN, "no memory for %zu devices, or no place for their text", count);
 }
 
-/* A driver that does not answer costs its own devices alone their settings. */
+/* A driver that does not respond only affects the settings of its own devices. */
 static exit_code find_settings(listed *d)
 {
   for (int p = 0; p < 2; ++p) {

@@ -10,10 +10,10 @@
 #define NUMBER_ROOM 64
 #define POSE_FORMS "a pose is x,y,z or x,y,z,qw,qx,qy,qz"
 
-/* ---- words ---- */
+/* ---- parsing ---- */
 
-/* How many numbers there are between commas, of which the first POSE are read; 0, and where, if one
- * is none. */
+/* Counts the numbers between commas and reads the first POSE of them. If one is not a number,
+ * returns 0 and its position. */
 static size_t read_numbers(const char *text, double out[POSE], const char **bad)
 {
   size_t count = 0;
@@ -45,14 +45,14 @@ size_t also_path_length(const char *word)
   return count == POSITION || count == POSE ? (size_t)(colon - word) : strlen(word);
 }
 
-/* Whether what stands behind the last colon is more likely a pose with a slip than a part of a
- * file's name. */
+/* Returns whether the text after the last colon is more likely a mistyped pose than part of a file
+ * name. */
 static bool is_like_pose(const char *text)
 {
   return !strchr(text, '/') && (!*text || strchr(text, ',') || strchr("+-.0123456789", *text));
 }
 
-/* Of a word that is no file, and has no pose that can be read. */
+/* Refuses a word that is not a file and whose pose cannot be read. */
 static exit_code refuse_pose(const options *o, const char *word)
 {
   const char *text = last_colon(word) + 1, *bad = NULL;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Its functions are static, and not all are used. */
+/* Its functions are static, and some are unused. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wcast-qual"
@@ -55,7 +55,7 @@ void chart_fill(chart *c, double x0, double y0, double x1, double y1, rgb colour
   }
 }
 
-/* How far a point is from what lies between two others. */
+/* Returns the distance of a point from a line segment. */
 static double distance_to(const double from[2], const double to[2], double x, double y)
 {
   const double along[2] = {to[0] - from[0], to[1] - from[1]};
@@ -93,7 +93,7 @@ void chart_stroke(chart *c, const double from[2], const double to[2], double wid
 
 /* ---- text ---- */
 
-/* The font has ASCII alone; a driver may call itself anything. */
+/* The font has only ASCII, but a driver's name may contain any characters. */
 static void copy_text(const char *text, char copy[TEXT_LENGTH])
 {
   snprintf(copy, TEXT_LENGTH, "%s", text);
@@ -102,7 +102,7 @@ static void copy_text(const char *text, char copy[TEXT_LENGTH])
   }
 }
 
-/* The font gives each stroke as a box of four corners. */
+/* The font represents each stroke by a box with four corners. */
 exit_code chart_text(chart *c, double x, double y, const char *text, rgb colour)
 {
   char copy[TEXT_LENGTH];
@@ -113,7 +113,7 @@ exit_code chart_text(chart *c, double x, double y, const char *text, rgb colour)
   copy_text(text, copy);
   const int boxes = stb_easy_font_print(0, 0, copy, NULL, corners, TEXT_BYTES);
   for (int i = 0; i < boxes; ++i) {
-    const float *first = corners + 16 * i, *third = first + 8; /* x, y, z, colour a corner */
+    const float *first = corners + 16 * i, *third = first + 8; /* x, y, z, colour per corner */
     chart_fill(c, x + TEXT_SCALE * (double)first[0], y + TEXT_SCALE * (double)first[1],
                x + TEXT_SCALE * (double)third[0], y + TEXT_SCALE * (double)third[1], colour);
   }

@@ -1,4 +1,4 @@
-/* Pictures that are drawn pixel by pixel: boxes, lines, text of ASCII. */
+/* Pictures drawn pixel by pixel: boxes, lines, ASCII text. */
 #ifndef ABUT_CLI_CHART_H
 #define ABUT_CLI_CHART_H
 
@@ -16,22 +16,22 @@ typedef struct chart {
   int width, height;
 } chart;
 
-#define CHART_LINE 24 /* from one line of text to the next */
+#define CHART_LINE 24 /* distance between lines of text */
 
-/* White. Close it after a failure, too. */
+/* Opens a white picture. Close it after a failure, too. */
 exit_code chart_open(chart *c, int width, int height);
 void chart_close(chart *c);
 exit_code chart_write(const chart *c, const char *path);
 
-/* The part of a box that lies in the picture. */
+/* Fills the part of a box that is inside the picture. */
 void chart_fill(chart *c, double x0, double y0, double x1, double y1, rgb colour);
-/* A stroke from one point to another with round ends, its rim blended. */
+/* Draws a stroke between two points with round ends and antialiased edges. */
 void chart_stroke(chart *c, const double from[2], const double to[2], double width, rgb colour);
-/* What is not ASCII becomes a question mark; x, y: its upper left corner. */
+/* Characters other than ASCII become question marks; x, y: upper left corner. */
 exit_code chart_text(chart *c, double x, double y, const char *text, rgb colour);
 double chart_text_width(const char *text);
 
-/* 1, 2 or 5 times a power of ten: from five to twelve of them in `range`, above 0. */
+/* Returns 1, 2 or 5 times a power of ten, so that five to twelve of them fit in `range` > 0. */
 double chart_tick(double range);
 
 #endif

@@ -2,10 +2,9 @@
 
 #include <stdio.h>
 
-/* Bodies of what is round all over have less, those of walls and flanges more: docs/decompose.md,
- * Depths. */
+/* Round bodies have less, thin-walled bodies and flanges more: docs/decompose.md, Depths. */
 #define RATIO_MOST 2.0
-/* Bodies that lose no limb and no bore have more: docs/decompose.md, How near it comes. */
+/* Bodies whose limbs and bores are preserved have more: docs/decompose.md, How near it comes. */
 #define IOU_LEAST 0.8
 
 void tell_depths(const abut_fit *fit)

@@ -1,18 +1,19 @@
-/* What commands say of how a body's field stands for a mesh. */
+/* Reports on how well a body's field represents a mesh. */
 #ifndef ABUT_CLI_FITS_H
 #define ABUT_CLI_FITS_H
 
 #include "core/cli.h"
 
-/* A line on standard output, of depths by the field. */
+/* Prints a line on depths in the field. */
 void tell_depths(const abut_fit *fit);
-/* A line on standard output where holes of the mesh were closed beside the field's surface. */
+/* Prints a line if holes of the mesh were closed in the field's surface. */
 void tell_holes(const abut_fit *fit);
-/* Says whether depths by a field whose median ratio that is are far from those in the mesh. */
+/* Returns whether depths with this median ratio differ strongly from those in the mesh. */
 bool depths_are_off(double median);
-/* Warns where depths of the body `path` are far from those in its mesh. at: of the most [m] */
+/* Warns if depths in the body `path` differ strongly from those in its mesh. at: position of the
+ * largest ratio [m] */
 void warn_depths(const char *path, double median, double most, const double at[3]);
-/* Warns where a body of that many primitives is far from its mesh, and says what to do. */
+/* Warns if a body with this number of primitives is far from its mesh, and suggests a remedy. */
 void warn_poor(const char *path, double iou, double coverage, size_t primitives);
 
 #endif

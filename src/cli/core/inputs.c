@@ -12,7 +12,7 @@ exit_code inputs_open(inputs *f, const char *path)
   return report_status(abut_read_npz(path, &f->npz));
 }
 
-/* ---- by rows ---- */
+/* ---- row by row ---- */
 
 exit_code inputs_open_rows(inputs *f, const char *path, inputs_axis axis, size_t all)
 {
@@ -44,7 +44,7 @@ static void free_data(abut_array *a)
   a->data = NULL;
 }
 
-/* Of a file by rows its array as the file has it. */
+/* Returns the array with its shape in the file, for a file that is read by rows. */
 static const abut_array *whole_of(const inputs *f, const abut_array *a)
 {
   const abut_array *there = NULL;
@@ -66,10 +66,10 @@ static exit_code read_rows(inputs *f, size_t i, size_t first, size_t count)
   }
   free_data(a);
   *a = *whole;
-  if (a->type == ABUT_ARRAY_TEXT) { /* which is refused where it is wanted */
+  if (a->type == ABUT_ARRAY_TEXT) { /* refused when it is requested */
     return EXIT_GOOD;
   }
-  if (axis == NOT_WANTED || (axis >= 0 && whole->shape[axis] != f->all)) { /* the same */
+  if (axis == NOT_WANTED || (axis >= 0 && whole->shape[axis] != f->all)) { /* likewise */
     return EXIT_GOOD;
   }
   if (axis == 1 && f->last && whole->shape[0]) {
@@ -113,7 +113,7 @@ size_t inputs_row_bytes(const inputs *f)
 void inputs_close(inputs *f)
 {
   free_owned(f);
-  if (f->file) { /* names are its own */
+  if (f->file) { /* names are owned by the file */
     for (size_t i = 0; i < f->npz.count; ++i) {
       free_data(&f->npz.arrays[i]);
     }
@@ -135,9 +135,9 @@ const abut_array *inputs_find(const inputs *f, const char *name)
   return NULL;
 }
 
-/* ---- what an array must be ---- */
+/* ---- checks of arrays ---- */
 
-/* As NumPy writes a tuple. */
+/* A shape as NumPy prints a tuple. */
 typedef struct shape_text {
   char text[96];
 } shape_text;
@@ -153,7 +153,7 @@ static shape_text print_shape(uint32_t dimensions, const size_t *shape)
   return s;
 }
 
-/* Of the whole file, where rows of it are looked at. */
+/* Prints the shape in the whole file if only rows of it are loaded. */
 static shape_text print_found(const inputs *f, const abut_array *a)
 {
   const abut_array *whole = whole_of(f, a);
@@ -206,7 +206,7 @@ static double number_at(const abut_array *a, size_t i)
   }
 }
 
-/* The place in the whole array of number i of the rows that are here. */
+/* Returns the index in the whole array of number i of the loaded rows. */
 static size_t place_in_file(const inputs *f, const abut_array *a, size_t i)
 {
   const abut_array *whole = whole_of(f, a);
@@ -243,7 +243,7 @@ static exit_code check_numbers(const inputs *f, const abut_array *a, size_t coun
   return EXIT_GOOD;
 }
 
-/* ---- as the context wants it ---- */
+/* ---- conversion to the context's precision ---- */
 
 static exit_code own(inputs *f, size_t count, abut_precision precision, void **out)
 {
@@ -256,7 +256,7 @@ static exit_code own(inputs *f, size_t count, abut_precision precision, void **o
   return EXIT_GOOD;
 }
 
-/* `count` numbers from `first` on, over and over, `times`. */
+/* Takes `count` numbers starting at `first`, repeated `times` times. */
 static exit_code take(inputs *f, const abut_array *a, size_t first, size_t count, size_t times,
                       abut_precision precision, const void **out)
 {
@@ -315,7 +315,7 @@ exit_code inputs_numbers(inputs *f, const char *name, uint32_t rank, const size_
                   print_found(f, a).text, print_wanted(f, a, rank, shape).text, what);
   }
   for (uint32_t i = 0; i < rank; ++i) {
-    count *= shape[i]; /* as many as are in memory */
+    count *= shape[i]; /* rows in memory */
   }
   return take(f, a, 0, count, 1, precision, out);
 }

@@ -19,7 +19,7 @@ exit_code job_check(const options *o)
   return folder_check_output(o);
 }
 
-/* Other commands of this kind write a few numbers a pose. */
+/* Other commands of this kind write only a few numbers per pose. */
 static double bytes_of(const job *j)
 {
   return j->o->command->bit == COMMAND_JVP ? dense_bytes(&j->session, j->poses.count) : 0.0;
@@ -39,7 +39,7 @@ exit_code job_open_scene(job *j, const options *o, abut_precision precision, abu
 exit_code job_open(job *j, const options *o, abut_precision precision)
 {
   CLI_TRY(report_status(abut_load_poses(o->value[OPTION_POSES], &j->poses)));
-  if (o->command->bit != COMMAND_GRADCHECK) { /* which takes that for an error */
+  if (o->command->bit != COMMAND_GRADCHECK) { /* for which this is an error */
     warn_empty(o->value[OPTION_POSES], j->poses.count);
   }
   CLI_TRY(job_open_scene(j, o, precision, j->poses.kind));

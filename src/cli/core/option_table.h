@@ -1,4 +1,4 @@
-/* What tools/make_help.py makes of src/cli/help: the options, and the text of each --help. */
+/* The output of tools/make_help.py from src/cli/help: the options, and the text of each --help. */
 #ifndef ABUT_CLI_OPTION_TABLE_H
 #define ABUT_CLI_OPTION_TABLE_H
 
@@ -7,7 +7,7 @@
 typedef struct option_entry {
   const char *name, *metavar; /* metavar: NULL for a flag */
   char letter;                /* or 0 */
-  bool repeat;                /* it may be given more than once */
+  bool repeat;                /* it may be given several times */
   int commands;
 } option_entry;
 

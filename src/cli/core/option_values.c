@@ -1,4 +1,4 @@
-/* The values of options, strictly read. */
+/* Strict parsing of option values. */
 #include "core/cli.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* strtod also reads blanks, hexadecimal, "inf" and "nan"; those are refused. */
+/* strtod also accepts blanks, hexadecimal, "inf" and "nan"; these are refused. */
 bool read_real(const char *text, double *out)
 {
   char *end = NULL;
@@ -76,7 +76,8 @@ exit_code option_whole(const options *o, option_id id, size_t least, size_t most
   return text ? whole_in(o, id, text, strlen(text), least, most, out) : EXIT_GOOD;
 }
 
-/* The next entry of a comma-separated list: its length, and where the one after it begins. */
+/* Returns the length of the next entry of a comma-separated list, and the start of the one after
+ * it. */
 static size_t entry_length(const char *at, const char **next)
 {
   const size_t length = strcspn(at, ",");

@@ -15,8 +15,8 @@ const char *option_name(option_id id)
   return name;
 }
 
-/* The leading '-' hands operands over in order, so that options may stand anywhere, whatever
- * POSIXLY_CORRECT says; the ':' tells a missing argument from an unknown option. */
+/* The leading '-' makes getopt return operands in order, so that options may appear anywhere, even
+ * with POSIXLY_CORRECT. The ':' distinguishes a missing argument from an unknown option. */
 static void fill_getopt(struct option longs[OPTION_COUNT + 1], char letters[8 + 2 * OPTION_COUNT])
 {
   char *at = letters;
@@ -62,10 +62,10 @@ static const command *find_command(const program *p, const char *name)
   return NULL;
 }
 
-#define LONGEST 32 /* of commands whose names are compared */
+#define LONGEST 32 /* longest command names that are compared */
 
-/* How many letters must be put in, taken out or changed to make one word of another; more than
- * LONGEST where one of them is longer than that. */
+/* Returns the number of letters to insert, delete or change to turn one word into the other; more
+ * than LONGEST if one of them is longer than that. */
 static size_t letters_apart(const char *a, const char *b)
 {
   const size_t rows = strlen(a), columns = strlen(b);
@@ -89,7 +89,7 @@ static size_t letters_apart(const char *a, const char *b)
   return row[columns];
 }
 
-/* Returns the command that somebody who typed `name` may mean, or NULL. */
+/* Returns the command that a mistyped `name` probably means, or NULL. */
 static const command *nearest_command(const program *p, const char *name)
 {
   const command *best = NULL;
@@ -119,9 +119,9 @@ static exit_code no_command(const program *p, const char *name)
               : usage_error(NULL, "there is no command `%s`", name);
 }
 
-/* Only devices, and bodies to draw, may be given more than once, and keep all their words. The
- * library takes no device's name for the default one's, which nobody means who asks for a
- * device. */
+/* Only --device and --also may be given several times, and all their arguments are retained. An
+ * empty device name is refused: the library would take it for the default device, which a user of
+ * --device does not mean. */
 static exit_code take_option(options *o, option_id id, const char *word)
 {
   if (o->value[id] && word && !option_table[id].repeat) {
@@ -156,7 +156,7 @@ static exit_code take_help(options *o)
   return EXIT_GOOD;
 }
 
-/* The first word names the subcommand, wherever it stands. */
+/* The first word is the subcommand, wherever it appears. */
 static exit_code take_command(options *o)
 {
   if (o->operand_count && strcmp(o->operands[0], "help") == 0) {
@@ -194,7 +194,7 @@ static exit_code bad_option(const options *o, char **argv, int got)
                 : usage_error(c, "option %s is unknown or ambiguous", word);
 }
 
-/* -o=FILE is meant as --output=FILE is; getopt takes the '=' for the value's first character. */
+/* -o=FILE is treated like --output=FILE; getopt would include the '=' in the value. */
 static const char *value_of(char **argv, int got)
 {
   const char *word = argv[optind - 1];

@@ -1,4 +1,4 @@
-/* Files that a command is asked to read and to write, checked before anything is computed. */
+/* Checks of input and output files before any computation. */
 #include "mesh/fields.h"
 
 #include <errno.h>
@@ -53,13 +53,13 @@ exit_code check_not_body(const char *output, const char *body)
 {
   char *mesh = NULL;
   if (!output || access(output, F_OK) != 0) {
-    return EXIT_GOOD; /* nothing is written over, and the body need not be read for it */
+    return EXIT_GOOD; /* nothing is overwritten, so the body need not be read */
   }
   if (same_file(output, body)) {
     return report(EXIT_INPUT, "%s: is an input of this command too", output);
   }
   bool named = abut_find_mesh(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh);
-  abut_free(mesh); /* what is wrong with a body is said where it is read */
+  abut_free(mesh); /* errors in a body are reported when it is loaded */
   mesh = NULL;
   named = named || (abut_find_surface(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh));
   abut_free(mesh);
@@ -79,7 +79,7 @@ exit_code check_not_input(const options *o, const char *output)
   return input ? report(EXIT_INPUT, "%s: is an input of this command too", output) : EXIT_GOOD;
 }
 
-/* What is written where it is, instead of being replaced. */
+/* Returns whether a file is written in place instead of being replaced. */
 static bool is_in_place(const struct stat *info)
 {
   return S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode);
@@ -110,7 +110,7 @@ exit_code check_output(const char *path)
   return code;
 }
 
-/* Standard output has no ending of its own, whatever file it is. */
+/* Standard output has no extension of its own, whatever file it is. */
 static bool is_device(const char *path)
 {
   struct stat info;
@@ -130,7 +130,7 @@ const char *base_name(const char *path)
   return slash ? slash + 1 : path;
 }
 
-/* devices: whether what is written may go into one. */
+/* devices: the output may be a device. */
 static exit_code check_ending(const options *o, option_id id, const char *ending, bool devices)
 {
   const char *path = o->value[id], *name = id == OPTION_OUTPUT ? "-o" : option_name(id);
@@ -162,7 +162,7 @@ exit_code check_own_output(const options *o)
                        : o->command->bit & (COMMAND_RENDER | COMMAND_COMPARE | COMMAND_SUGGEST)
                          ? ".png"
                          : ".npz";
-  /* `tune` reads the file first, and what the others write beside it is named after it. */
+  /* `tune` reads the file first, and the others write a second file named after it. */
   return check_ending(o, OPTION_OUTPUT, ending, !tune && !field && !import);
 }
 

@@ -68,7 +68,7 @@ static exit_code dispatch(options *o)
   return o->command->run(o);
 }
 
-/* A full disk behind a pipe or a redirection shows up here at the latest. */
+/* This detects a full disk behind a pipe or a redirection. */
 static exit_code flush_stdout(exit_code code)
 {
   errno = 0;
@@ -80,7 +80,7 @@ static exit_code flush_stdout(exit_code code)
   return code;
 }
 
-/* What is half written goes, and then the signal ends the process as it does by default. */
+/* Removes unfinished files; then the signal ends the process by its default action. */
 static void end_by_signal(int number)
 {
   abut_remove_unfinished();
@@ -95,7 +95,7 @@ static void catch_ends(void)
   static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
   for (size_t i = 0; i < sizeof ends / sizeof *ends; ++i) {
     struct sigaction before;
-    if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) { /* not nohup's */
+    if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) { /* not nohup */
       sigaction(ends[i],
                 &(struct sigaction){.sa_handler = end_by_signal,
                                     .sa_flags = SA_RESETHAND | SA_NODEFER},
@@ -110,7 +110,7 @@ int run_program(const program *p, int argc, char **argv)
   running = p;
   report_as_program(p->name);
   catch_ends();
-  signal(SIGXFSZ, SIG_IGN); /* a file too large is an error of write, not the end */
+  signal(SIGXFSZ, SIG_IGN); /* so that writing too large a file is an error */
   exit_code code = read_options(p, argc, argv, &o);
   if (code == EXIT_GOOD) {
     code = flush_stdout(ranks_end(dispatch(&o)));

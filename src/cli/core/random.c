@@ -9,7 +9,7 @@ double random_uniform(uint64_t *state)
 {
   const uint64_t z = random_mix(*state);
   *state += RANDOM_STEP;
-  return random_share(z) + 0x1p-54; /* not 0 */
+  return random_share(z) + 0x1p-54; /* never 0 */
 }
 
 double random_normal(uint64_t *state)

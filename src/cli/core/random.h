@@ -1,4 +1,4 @@
-/* Random numbers that are the same everywhere, which rand() does not promise. */
+/* Random numbers that are the same on every machine, unlike rand(). */
 #ifndef ABUT_CLI_RANDOM_H
 #define ABUT_CLI_RANDOM_H
 
@@ -6,7 +6,7 @@
 
 /* In (0, 1). */
 double random_uniform(uint64_t *state);
-/* Of mean 0 and variance 1. */
+/* With mean 0 and variance 1. */
 double random_normal(uint64_t *state);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* By abut_reduction. */
 extern const char *const reduction_names[REDUCTIONS_SLOPED];
-/* Where the batch's answers of this reduction go. */
+/* Sets the destination of this reduction's results in the batch. */
 void want_reduction(abut_batch *batch, abut_reduction reduction, void *values);
 
 #endif

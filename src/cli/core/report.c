@@ -12,21 +12,21 @@
 #include <time.h>
 #include <unistd.h>
 
-/* From when on, and how often, progress is shown [s]. */
+/* Delay before progress is shown, and interval between updates [s]. */
 #define PROGRESS_AFTER 1
 #define PROGRESS_EVERY 0.2
-/* How often where stderr is no terminal [s]. */
+/* Interval if stderr is not a terminal [s]. */
 #define PROGRESS_LINES 10.0
-/* How long steps are measured, and what is long enough to be said [s]. */
+/* How long steps are measured, and which total time causes a warning [s]. */
 #define MEASURED 1.0
 #define LONG 60.0
 
-/* Of a process, and of one of several its number, and errors that wait until it is known who says
+/* State of messages: the process's rank, and errors held back until it is known which rank prints
  * them. */
 static struct {
-  const char *program; /* what messages begin with */
-  int rank;            /* -1: it is alone */
-  bool aloud;          /* what is said concerns this rank alone */
+  const char *program; /* name at the start of messages */
+  int rank;            /* -1: a single process */
+  bool aloud;          /* messages concern only this rank */
   size_t used;
   char text[4096];
 } kept = {.program = "abut", .rank = -1};
@@ -69,7 +69,7 @@ __attribute__((format(printf, 1, 2))) static void keep(const char *format, ...)
   kept.used = kept.used < sizeof kept.text ? kept.used : sizeof kept.text - 1;
 }
 
-/* An error and what stands in the line below. */
+/* Prints an error, and a second line below it. */
 static void say(const char *below, const char *format, va_list arguments)
 {
   char text[2048];
@@ -152,7 +152,7 @@ void warn(const char *format, ...)
 {
   va_list arguments;
   if (kept.rank > 0 && !kept.aloud) {
-    return; /* the first rank says the same */
+    return; /* the first rank prints the same */
   }
   va_start(arguments, format);
   if (kept.rank >= 0 && kept.aloud) {
@@ -174,14 +174,13 @@ double now(void)
 
 #define CLEAR "\r\033[K"
 
-/* What progress_say said last. A step that cannot tell how far it is may not return for long, so
- * an alarm shows its line when the first second is over. */
+/* The last line of progress_say. A step without measurable progress may take long to return, so an
+ * alarm shows its line after the first second. */
 static char line[512];
 static volatile sig_atomic_t line_shown;
-static pthread_mutex_t line_lock =
-  PTHREAD_MUTEX_INITIALIZER; /* devices' threads say something, too */
+static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER; /* also used by devices' threads */
 
-/* Nothing here but what a signal's handler may do. */
+/* Does only what is allowed in a signal handler. */
 static void show_line(int signal_)
 {
   const int error = errno;
@@ -195,7 +194,7 @@ static struct timeval to_timeval(double seconds)
   return (struct timeval){(time_t)seconds, (suseconds_t)(1e6 * (seconds - floor(seconds)))};
 }
 
-/* Lets the line be shown in so many seconds, and then again each `every` seconds; 0: never. */
+/* Schedules the line to be shown after this time, and then every `every` seconds; 0: never. */
 static void show_in(double seconds, double every)
 {
   const struct itimerval t = {to_timeval(every), to_timeval(seconds)};
@@ -203,10 +202,10 @@ static void show_in(double seconds, double every)
   setitimer(ITIMER_REAL, &t, NULL);
 }
 
-/* When the next whole line is due, whichever step it is of [s]; 0: nothing has begun. */
+/* When the next whole line of any step is due [s]; 0: nothing has started. */
 static double lines_due;
 
-/* Tests state another time, or 0 for none. */
+/* Tests set another interval, or 0 for none. */
 static double lines_every(void)
 {
   const char *stated = getenv("ABUT_TEST_PROGRESS");
@@ -233,7 +232,7 @@ static bool is_shown(const progress *p)
   return p->enabled || p->lines > 0.0;
 }
 
-/* How often the line changes [s]. */
+/* Interval at which the line changes [s]. */
 static double often(const progress *p)
 {
   return p->enabled ? PROGRESS_EVERY : fmin(PROGRESS_EVERY, p->lines);
@@ -249,7 +248,7 @@ static void show_on_terminal(const progress *p)
   }
 }
 
-/* Alarms have moved what is due where they have shown a line. */
+/* Updates the due time after alarms have shown a line. */
 static void move_due(double every)
 {
   if (line_shown) {
@@ -293,7 +292,7 @@ void progress_say(progress *p, const char *format, ...)
   pthread_mutex_unlock(&line_lock);
 }
 
-/* The first report ends what was compiled or read on the way, and is no measure. */
+/* The first report comes after compiling and reading, so it is not used for measurement. */
 void progress_foresee(progress *p, size_t done, size_t total)
 {
   const double time = now();
@@ -340,7 +339,7 @@ bool progress_share(void *user, const char *what, double share)
 {
   progress *p = user;
   const double time = now();
-  /* A step's begin is said in any case: it may be long before the next word. */
+  /* The start of a step is always shown, because the next report may come much later. */
   if (is_shown(p) &&
       (time - p->last > often(p) || strncmp(p->step, what, sizeof p->step - 1) != 0)) {
     p->last = time;
@@ -350,7 +349,7 @@ bool progress_share(void *user, const char *what, double share)
   return true;
 }
 
-/* How many devices build, and the line of them all. */
+/* Number of devices that build, and their common progress line. */
 static struct {
   pthread_mutex_t lock;
   size_t count;

@@ -32,7 +32,7 @@ static const struct {
   KIND(vertex_radius, feature_vertices, 1),
   KIND(edge_radius, feature_edges, 1)};
 
-/* Beside them `gradient` writes two arrays of each body, hessian, value, status, smoothing and
+/* In addition `gradient` writes two arrays per body, and hessian, value, status, smoothing and
  * soft. */
 _Static_assert(2 * SHAPE_NAMES + 9 <= OUTPUTS_MOST,
                "there is no room for all arrays of `gradient --by shape`");

@@ -72,5 +72,6 @@ exit_code time_rounds(timed_call call, void *user, size_t count, size_t base, ti
 exit_code report_failures(size_t failures)
 {
   return failures ? report(EXIT_RUN, "not all of the devices that were to be timed work")
-                  : EXIT_GOOD; /* which, and why, is said when the session is closed */
+                  : EXIT_GOOD; /* the failed devices and the reasons are reported when the session
+                                  is closed */
 }

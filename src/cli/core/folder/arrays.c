@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Which dimension the poses, or entries, are. */
+/* Returns the dimension of the poses or entries. */
 static uint32_t folder_axis(output_of of)
 {
   return of == OUTPUT_OF_STATES ? 1 : 0;
@@ -79,7 +79,7 @@ exit_code folder_make_array(const folder *f, const folder_array *a, const void *
   return code;
 }
 
-/* That a file is as its array says: it was not cut short, nor is it another's. */
+/* Checks that a file matches its array's description: not truncated, nor another array's. */
 static exit_code check_array(const folder_array *a, const char *path)
 {
   struct stat about;
@@ -117,7 +117,7 @@ exit_code folder_open_arrays(folder *f)
   return EXIT_GOOD;
 }
 
-/* Beside what processes of other machines write at the same time. */
+/* Writes rows while processes on other machines may write other rows. */
 static exit_code put_row(const char *path, const folder_array *a, const void *bytes, size_t count,
                          uint64_t at)
 {

@@ -1,20 +1,20 @@
-/* The arrays of a folder: files with a row for each pose, or one for all. */
+/* The arrays of a folder: files with one row per pose, or one array for all poses. */
 #ifndef ABUT_CLI_FOLDER_ARRAYS_H
 #define ABUT_CLI_FOLDER_ARRAYS_H
 
 #include "core/folder/folder.h"
 
-/* Whether it has a row for each pose. */
+/* Returns whether an array has one row per pose. */
 bool folder_has_rows(const folder_array *a);
 
-/* How many bytes all of it has, behind the header. */
+/* Returns the size of the data after the header in bytes. */
 uint64_t folder_data_bytes(const folder_array *a);
 
-/* Takes arrays as they are described, with the shapes that they have in the whole folder. */
+/* Copies the descriptions of arrays, with their shapes for the whole folder. */
 exit_code folder_take_arrays(folder *f, const outputs *l);
 
-/* Writes all of an array that does not grow with the poses, else its header and room for its
- * rows. */
+/* Writes an array that does not grow with the poses completely; otherwise writes its header and
+ * reserves room for its rows. */
 exit_code folder_make_array(const folder *f, const folder_array *a, const void *data);
 
 /* Writes a block's rows of an array. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The data first, then the line that says so. */
+/* Syncs the data first, then writes the journal line that confirms it. */
 static void bring(struct folder *f, range block)
 {
   behind *b = &f->behind;
@@ -45,7 +45,8 @@ static void *work(void *of)
   return NULL;
 }
 
-/* Signals are the command's. Where there is no thread to be had, blocks are waited for. */
+/* Signals are handled by the command's own thread. If no thread can be created, the caller waits
+ * for each block. */
 static void begin(struct folder *f)
 {
   sigset_t every, before;
@@ -71,7 +72,7 @@ static exit_code fail(struct folder *f)
   errno = b->error;
   const exit_code code = of_journal || path ? folder_fail(of_journal ? f->journal.path : path)
                                             : report(EXIT_RUN, "no memory");
-  b->error = 0; /* it is said */
+  b->error = 0; /* it has been reported */
   free(path);
   return code;
 }

@@ -1,5 +1,5 @@
-/* Blocks of a folder reach the disk while the next one is computed: a thread waits for the disk,
- * and then writes the block into the journal. One block is on its way at a time. */
+/* Writes blocks of a folder to disk while the next block is computed: a thread syncs the data, and
+ * then enters the block in the journal. One block at a time is in progress. */
 #ifndef ABUT_CLI_BEHIND_H
 #define ABUT_CLI_BEHIND_H
 
@@ -16,15 +16,15 @@ typedef struct behind {
   pthread_cond_t changed;
   bool busy, ends;
   range block;
-  int error;     /* errno of what failed; 0: nothing has */
-  size_t failed; /* the array that it was of; as many as there are: the journal */
-  bool lost;     /* the last block that was taken is not in the journal, and will not be */
+  int error;     /* errno of a failure; 0: none */
+  size_t failed; /* index of the array that failed; the array count means the journal */
+  bool lost;     /* the last block taken is not in the journal, and will not be */
 } behind;
 
-/* Takes a block whose data are written, once the one before is done; fails with what that one has
- * failed with. */
+/* Takes a block whose data are written, after the previous block is done. Fails with that block's
+ * error. */
 exit_code behind_put(struct folder *f, range block);
-/* Waits until all is done, and ends the thread. Nothing to do where there is none. */
+/* Waits until everything is done, and ends the thread. Does nothing without a thread. */
 exit_code behind_end(struct folder *f);
 
 #endif

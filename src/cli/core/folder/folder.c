@@ -94,7 +94,7 @@ char *folder_list_path(const folder *f, range block)
   return folder_file(f, name, ".npz");
 }
 
-/* What is wrong with the folder that was given: a disk that is full, too. What is on it stays. */
+/* An error of the given folder, including a full disk. Its content is retained. */
 exit_code folder_fail(const char *path)
 {
   const int error = errno;
@@ -120,8 +120,7 @@ exit_code folder_write_at(const char *path, int file, const void *bytes, size_t 
 
 void folder_close(folder *f)
 {
-  behind_end(f); /* what it fails with was asked for by folder_flush, or something else has
-                    failed */
+  behind_end(f); /* folder_flush has reported its error, or another error has occurred */
   for (size_t i = 0; i < f->count; ++i) {
     if (f->arrays[i].file >= 0) {
       close(f->arrays[i].file);
@@ -150,8 +149,7 @@ static exit_code put_lists(const folder *f, range block, const outputs *l)
   const abut_status status = abut_write_npz(path, lists.arrays, lists.count);
   free(path);
   report_status(status);
-  return status == ABUT_SUCCESS ? EXIT_GOOD : EXIT_INPUT; /* as all of a folder that takes no
-                                                             more */
+  return status == ABUT_SUCCESS ? EXIT_GOOD : EXIT_INPUT; /* as for a full folder */
 }
 
 exit_code folder_put(folder *f, range block, const outputs *l)

@@ -20,7 +20,7 @@ static const char *word_of(bool rank)
   return rank ? "rank" : "part";
 }
 
-/* part-00003-of-00016.journal, of parts counted from 0 */
+/* part-00003-of-00016.journal, with parts counted from 0 */
 journal_name journal_name_of(journal_of of)
 {
   journal_name name;
@@ -40,7 +40,7 @@ static char *journal_path(const char *folder, journal_of of)
   return path;
 }
 
-/* Names that abut gives, and no others that read alike. */
+/* Parses only names in exactly the form that abut writes. */
 static bool parse_name(const char *name, journal_of *of)
 {
   of->rank = strncmp(name, "rank-", 5) == 0;
@@ -139,7 +139,7 @@ static exit_code parse_line(journal *j, const char *line, size_t number)
            : damaged(j, number);
 }
 
-/* *good: the bytes of whole lines. */
+/* *good: number of bytes in whole lines. */
 static exit_code parse(journal *j, char *text, size_t count, size_t *good)
 {
   size_t number = 0;
@@ -182,10 +182,10 @@ static exit_code read_all(journal *j)
   return code == EXIT_GOOD && lseek(j->file, 0, SEEK_END) < 0 ? fail_file(j) : code;
 }
 
-/* ---- one process alone ---- */
+/* ---- lock against other processes ---- */
 
-/* Locks of POSIX, which file systems of several machines keep, too. They end with the process,
- * whatever ends it. */
+/* POSIX locks also work on file systems shared by several machines. They are released when the
+ * process ends for any reason. */
 static exit_code lock(const journal *j)
 {
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -213,18 +213,19 @@ exit_code journal_open(journal *j, const char *folder, journal_of of, bool creat
 
 /* ---- writing ---- */
 
-/* A line that cannot be written whole must not stay: what comes behind it would be none. */
+/* A line that cannot be written completely must be removed, because any later line would be
+ * unreadable. */
 static bool put(const journal *j, const char *line)
 {
   const off_t at = lseek(j->file, 0, SEEK_CUR);
   const size_t length = strlen(line);
-  errno = ENOSPC; /* of a write that is short */
+  errno = ENOSPC; /* for a short write */
   if (write(j->file, line, length) == (ssize_t)length && fsync(j->file) == 0) {
     return true;
   }
   const int error = errno;
   const bool cut = at >= 0 && ftruncate(j->file, at) == 0;
-  (void)cut; /* else half a line is at the end, which the next one to read it leaves out */
+  (void)cut; /* otherwise half a line remains at the end, which the next reader ignores */
   errno = error;
   return false;
 }

@@ -12,15 +12,15 @@
 
 extern char **environ;
 
-/* What a launcher says by variables. */
+/* The information that a launcher gives in environment variables. */
 typedef struct launch {
-  const char *by;          /* the variable that tells; NULL: nobody launched this */
-  const char *rank, *size; /* variables of them, for --shard */
+  const char *by;          /* the variable that reveals a launcher; NULL: not launched */
+  const char *rank, *size; /* variables for rank and size, for use with --shard */
   size_t ranks;
-  bool mute; /* the launcher has set up nothing that an MPI could start by */
+  bool mute; /* the launcher has provided nothing that an MPI could start with */
 } launch;
 
-/* A whole number, or 0. */
+/* Returns a whole number, or 0. */
 static size_t number_of(const char *name)
 {
   const char *text = getenv(name);
@@ -30,8 +30,8 @@ static size_t number_of(const char *name)
   return end && !*end ? (size_t)value : 0;
 }
 
-/* Shells that somebody types into have one. Tasks of SLURM have none, be they started from such a
- * shell, whose variables they inherit. */
+/* Interactive shells have a terminal. SLURM tasks have none, even if they are started from such a
+ * shell and inherit its variables. */
 static bool has_terminal(void)
 {
   const int file = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
@@ -52,9 +52,9 @@ static bool has_pmi(void)
   return false;
 }
 
-/* Of steps of SLURM, the step's own number counts: SLURM_NTASKS is there in the script of a job,
- * too, which is one process, however many tasks the job may start. Only where a launcher's PMI has
- * been set up in this very process is it that of the ranks. */
+/* The step's own task count is used: SLURM_NTASKS is also set in the script of a job, which is a
+ * single process, however many tasks the job may start. SLURM_STEP_NUM_TASKS is the number of ranks
+ * only if a launcher has set up PMI in this very process. */
 static launch of_slurm(void)
 {
   static const char *const pmi[] = {"PMIX_RANK", "PMI_RANK", "PMI_FD"};
@@ -75,7 +75,7 @@ static launch of_slurm(void)
   return l;
 }
 
-/* The first that knows. */
+/* Returns the first launcher that is recognized. */
 static launch find_launch(void)
 {
   static const launch known[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
@@ -89,15 +89,15 @@ static launch find_launch(void)
     }
   }
   launch l = of_slurm();
-  if (!l.by && number_of("PMIX_RANK")) { /* PMIx tells no size by variables; who is not the first
-                                            is not alone */
+  if (!l.by && number_of("PMIX_RANK")) { /* PMIx does not report the size in variables, but any rank
+                                            except the first implies several ranks */
     l = (launch){"PMIX_RANK", "PMIX_RANK", "N", 2, false};
   }
   return l;
 }
 
-/* By MPI, if there is the plug-in. MPIs that find nothing to start by end the process, or see one
- * rank. */
+/* Starts ranks with MPI, if the plug-in exists. An MPI without launch information ends the process
+ * or sees a single rank. */
 static exit_code begin_ranks(options *o, const launch *l, bool *there, char *why, size_t room)
 {
   const bool says = strcmp(l->size, "N") != 0;

@@ -1,12 +1,12 @@
-/* Starts of many processes at once, as mpirun and srun make them. */
+/* Detection of several processes started at once, as by mpirun and srun. */
 #ifndef ABUT_CLI_LAUNCHER_H
 #define ABUT_CLI_LAUNCHER_H
 
 #include "core/cli.h"
 
-/* One of several ranks, each of which would compute everything and write it over what the others
- * write: --shard says which part this one is; or they work together by MPI, see ranks.h, which sets
- * options; or it is refused. */
+/* Handles a process that is one of several ranks. Without coordination each would compute
+ * everything and overwrite the others' files. Either --shard gives this process's part, or the
+ * ranks cooperate with MPI (see ranks.h), which sets options; otherwise the start is refused. */
 exit_code launcher_check(options *o);
 
 #endif

@@ -11,12 +11,13 @@
 
 #define NAME "manifest.json"
 #define FORMAT 1
-/* Files of poses up to this are hashed whole, of larger ones as many samples [bytes]. */
+/* Files of poses up to this size are hashed completely; for larger ones, this many samples are
+ * hashed [bytes]. */
 #define WHOLE_BYTES ((uint64_t)16 << 20)
 #define SAMPLES 64
 #define SAMPLE_BYTES 65536
 
-/* ---- hashes: FNV-1a of 64 bits, which tells files that were changed by mistake ---- */
+/* ---- hashes: 64-bit FNV-1a, which detects accidental changes of files ---- */
 
 #define HASH_BEGIN UINT64_C(14695981039346656037)
 
@@ -29,7 +30,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
   return hash;
 }
 
-/* As many bytes as there are, up to count. */
+/* Hashes up to count bytes. */
 static bool hash_part(int file, uint64_t at, uint64_t count, uint64_t *hash)
 {
   char bytes[SAMPLE_BYTES];
@@ -49,8 +50,8 @@ static bool hash_part(int file, uint64_t at, uint64_t count, uint64_t *hash)
   return true;
 }
 
-/* Of a file's bytes, or with `sampled` and many of them of its size and samples, evenly spaced,
- * both ends among them. */
+/* Hashes a file. With `sampled`, a large file is hashed by its size and evenly spaced samples,
+ * including both ends. */
 static exit_code hash_file(const char *path, bool sampled, uint64_t *hash, uint64_t *bytes)
 {
   struct stat about;
@@ -83,7 +84,7 @@ static json_t *hash_text(uint64_t hash)
 
 /* ---- bodies, scenes, meshes: a file, and the files that it names ---- */
 
-/* How deep files name files: a scene a body, and that a mesh. */
+/* Depth of references: a scene names a body, which names a mesh. */
 #define NAMED_DEPTH 3
 
 static exit_code hash_named(const char *path, const json_t *value, int depth, uint64_t *hash);
@@ -105,7 +106,7 @@ static exit_code hash_members(const char *path, const json_t *value, int depth, 
   return EXIT_GOOD;
 }
 
-/* Every text that is the name of a file beside the one that has it. */
+/* Hashes every text that is the name of an existing file, relative to the file that contains it. */
 static exit_code hash_named(const char *path, const json_t *value, int depth, uint64_t *hash)
 {
   const char *name = json_string_value(value), *slash = strrchr(path, '/');
@@ -126,8 +127,8 @@ static exit_code hash_named(const char *path, const json_t *value, int depth, ui
   return code;
 }
 
-/* Reads the JSON of a body or a scene, which may begin with a byte order mark. NULL where it
- * cannot: what is wrong is said where it is read. */
+/* Reads the JSON of a body or a scene, which may start with a byte order mark. Returns NULL if this
+ * fails; the error is reported when the file is loaded. */
 static json_t *json_of_file(const char *path)
 {
   FILE *file = fopen(path, "rb");
@@ -157,7 +158,7 @@ static exit_code hash_file_and_named(const char *path, int depth, uint64_t *hash
   return code;
 }
 
-/* Of --pairs one hash of the list and all its bodies. */
+/* Computes one hash for --pairs: of the list and all its bodies. */
 static exit_code hash_list(const char *path, uint64_t *hash)
 {
   abut_pair_files files = {0};
@@ -186,9 +187,9 @@ static exit_code put_bodies(json_t *m, const options *o)
   return code;
 }
 
-/* ---- the rest of it ---- */
+/* ---- the rest of the manifest ---- */
 
-/* Options that change what is computed. Files are told by what is in them. */
+/* Options that change the results. Files are identified by their content. */
 static const option_id counted[] = {OPTION_AS,
                                     OPTION_BY,
                                     OPTION_CELLS,
@@ -220,7 +221,7 @@ static const option_id counted[] = {OPTION_AS,
                                     OPTION_TOLERANCE,
                                     OPTION_VERTICES};
 
-/* Files beside the bodies and the poses that change it. */
+/* Additional files, besides the bodies and the poses, that change the results. */
 static const struct {
   option_id id;
   const char *key;
@@ -243,7 +244,7 @@ static void put_options(json_t *m, const options *o)
 static json_t *name_json(const char *path)
 {
   json_t *name = json_string(base_name(path));
-  return name ? name : json_string("?"); /* not of UTF-8 */
+  return name ? name : json_string("?"); /* not UTF-8 */
 }
 
 static exit_code put_files(json_t *m, const options *o)
@@ -258,7 +259,7 @@ static exit_code put_files(json_t *m, const options *o)
   return EXIT_GOOD;
 }
 
-/* For people: names may differ from one machine to another. */
+/* For human readers: names may differ from one machine to another. */
 static void put_names(json_t *m, const options *o, option_id input)
 {
   json_t *names = json_object(), *bodies = json_array();
@@ -280,7 +281,7 @@ static void put_names(json_t *m, const options *o, option_id input)
   json_object_set_new(m, "names", names);
 }
 
-/* Worlds begin alike where no file tells otherwise. */
+/* Without a file, all worlds have the same initial state. */
 static exit_code put_poses(json_t *m, const options *o, option_id input,
                            const abut_pose_file_info *info)
 {
@@ -394,7 +395,7 @@ static exit_code read_at(const char *path, json_t **out)
     return errno == ENOENT ? EXIT_GOOD : report(EXIT_INPUT, "%s: %s", path, strerror(errno));
   }
   *out = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-  if (!*out && error.line < 1) { /* it could not be read at all */
+  if (!*out && error.line < 1) { /* the file could not be read at all */
     return report(EXIT_INPUT, "%s: %s", path, error.text);
   }
   if (!*out) {
@@ -429,7 +430,7 @@ exit_code manifest_write(const char *folder, const json_t *manifest)
        *text = json_dumps(manifest, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
   exit_code code = path && text ? EXIT_GOOD : report(EXIT_RUN, "no memory for a manifest");
   if (code == EXIT_GOOD && report_status(abut_write_file(path, text, strlen(text))) != EXIT_GOOD) {
-    code = EXIT_INPUT; /* as all of a folder that takes no more */
+    code = EXIT_INPUT; /* like other errors of a folder that cannot grow */
   }
   free(text);
   free(path);
@@ -449,7 +450,7 @@ static const struct {
                 {"hessian", "file of tangents"},  {"arrays", "list of arrays"}};
 #define IDENTITY (sizeof identity / sizeof *identity)
 
-/* How long lists become does not count. */
+/* The lengths of lists do not count. */
 static json_t *counted_value(const json_t *manifest, const char *key)
 {
   json_t *value = json_deep_copy(json_object_get(manifest, key)), *array;
@@ -518,7 +519,7 @@ uint64_t manifest_inputs(const json_t *manifest)
   return hash;
 }
 
-/* ---- what it says ---- */
+/* ---- queries ---- */
 
 bool manifest_is_complete(const json_t *manifest)
 {

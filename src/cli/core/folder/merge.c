@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #define JOINING ".npy.joining"
-#define NAMES_MOST 8 /* of parts, in an error */
+#define NAMES_MOST 8 /* parts named in an error */
 
-/* A block, and whose it is. */
+/* A block, and the owner of its journal. */
 typedef struct part_block {
   range block;
   journal_of of;
@@ -23,10 +23,10 @@ typedef struct merging {
   folder *f;
   bool quiet;
   uint64_t parts;
-  journal_of *found; /* who has a journal */
+  journal_of *found; /* owners of journals */
   size_t found_count;
-  bool ranks; /* some are of ranks, which do any poses: that each is done is all that
-                 counts */
+  bool ranks; /* some journals are of ranks, which may compute any poses: it only matters that every
+                 pose is done */
   part_block *blocks;
   size_t block_count, block_room;
   uint64_t entries;
@@ -92,8 +92,8 @@ static exit_code check_journal(const merging *m, const journal *j)
                     j->path, j->inputs, m->f->path, manifest_inputs(m->f->manifest));
 }
 
-/* One after the other: there may be more of them than files that a process may have open. None
- * begins again meanwhile, for the folder is locked. */
+/* Journals are read one after the other, because there may be more of them than a process may open.
+ * None can be continued meanwhile, because the folder is locked. */
 static exit_code read_journals(merging *m)
 {
   for (size_t i = 0; i < m->found_count; ++i) {
@@ -108,7 +108,7 @@ static exit_code read_journals(merging *m)
   return EXIT_GOOD;
 }
 
-/* That every part has a journal, all of one number of parts. */
+/* Checks that every part has a journal, all with the same number of parts. */
 static exit_code find_parts(merging *m)
 {
   char names[256] = "";
@@ -219,7 +219,7 @@ static exit_code check_blocks(merging *m)
 
 /* ---- lists ---- */
 
-/* Headers of the joined lengths, in files that are no arrays yet. */
+/* Writes headers with the joined lengths into temporary files. */
 static exit_code begin_list(merging *m, folder_array *a)
 {
   abut_free(a->header);
@@ -278,7 +278,7 @@ static exit_code join_block(const merging *m, range block, uint64_t at)
   return code;
 }
 
-/* Only when all are whole does any take its name. */
+/* Temporary files are renamed only when all are complete. */
 static exit_code name_lists(const merging *m, bool good)
 {
   exit_code code = EXIT_GOOD;
@@ -327,7 +327,7 @@ static void remove_file(const folder *f, const char *name)
   free(path);
 }
 
-/* Whether a file's name is that of a block's entries, or of such a file that was being written. */
+/* Returns whether a file name is that of a block's entries, or of an unfinished one. */
 static bool is_list(const char *name)
 {
   uint64_t block[2];
@@ -339,8 +339,8 @@ static bool is_list(const char *name)
   return listed || (strncmp(name, ".abut-", 6) == 0 && ends_with(name, ".tmp"));
 }
 
-/* What the folder needed until it was complete. What is not abut's stays alone. The lock goes
- * last. */
+/* Removes what the folder needed until it was complete. Foreign files are retained. The lock is
+ * removed last. */
 static void clear(const folder *f)
 {
   journal_of *parts = NULL;
@@ -393,7 +393,7 @@ static exit_code merge_parts(merging *m)
   return say_complete(f, m->quiet);
 }
 
-/* Again with the lock: another may have joined it meanwhile. */
+/* Reads again under the lock, because another process may have merged it meanwhile. */
 static exit_code read_manifest(folder *f)
 {
   json_decref(f->manifest);
@@ -414,7 +414,7 @@ static exit_code merge(folder *f, merging *m)
     CLI_TRY(read_manifest(f));
   }
   if (manifest_is_complete(f->manifest)) {
-    clear(f); /* of what a merge that was cut off has left */
+    clear(f); /* left behind by an interrupted merge */
     return say_complete(f, m->quiet);
   }
   CLI_TRY(folder_describe(f));

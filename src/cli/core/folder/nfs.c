@@ -8,7 +8,7 @@
 #include <sys/vfs.h>
 #endif
 
-/* Elsewhere nobody has looked at what a client does. */
+/* Only Linux's NFS client has been examined. */
 bool nfs_has(int file)
 {
 #ifdef __linux__
@@ -20,7 +20,7 @@ bool nfs_has(int file)
 #endif
 }
 
-/* Locks of POSIX belong to the process, which has each array open once. */
+/* POSIX locks belong to the process, which opens each array once. */
 static bool lock(int file, short type, size_t count, uint64_t at)
 {
   int code;

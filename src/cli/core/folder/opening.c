@@ -17,10 +17,10 @@
 
 #define LOCK_WAIT 60.0      /* [s] */
 #define LOCK_EVERY 20000000 /* [ns] */
-/* Of the free disk that is taken without being asked for by name. */
+/* Largest share of the free disk space that is used without --yes. */
 #define SHARE_MOST 0.1
 
-/* Names reach the disk with the folder that they are in; not every file system can say so. */
+/* File names reach the disk with their folder; not every file system supports this sync. */
 static void sync_folder(const char *path)
 {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -30,7 +30,7 @@ static void sync_folder(const char *path)
   }
 }
 
-/* Before it is made: what all of it will take. */
+/* Checks that there is space for all arrays, before they are created. */
 static exit_code check_room(const folder *f, const options *o)
 {
   struct statvfs disk;
@@ -63,7 +63,7 @@ static exit_code make_lists(const folder *f)
   return code;
 }
 
-/* The manifest comes last: a folder without one has not begun. */
+/* The manifest is written last: a folder without one has not been started. */
 static exit_code make(const folder *f, const outputs *described)
 {
   for (size_t i = 0; i < f->count; ++i) {
@@ -94,7 +94,7 @@ exit_code folder_lock(folder *f)
       nanosleep(&(struct timespec){0, LOCK_EVERY}, NULL);
     }
   }
-  if (code == EXIT_GOOD) { /* at what whoever had it has made */
+  if (code == EXIT_GOOD) { /* refresh what the previous holder has created */
     nfs_look_again(f->path);
   }
   free(path);
@@ -109,8 +109,8 @@ void folder_unlock(folder *f)
   }
 }
 
-/* What is not abut's stays alone. The lock is made before all else, so that whoever sees another
- * file of a folder that is being made finds it, too. */
+/* Foreign files are not touched. The lock is created before everything else, so that a process that
+ * sees any other file of an unfinished folder finds the lock, too. */
 static exit_code check_empty(const folder *f)
 {
   DIR *d = opendir(f->path);
@@ -130,8 +130,8 @@ static exit_code check_empty(const folder *f)
            : report(EXIT_INPUT, "%s: has other files, and no manifest.json of abut's", f->path);
 }
 
-/* Whether any journal is of a rank; else that all parts are of one number: another would cut
- * otherwise. */
+/* Sets whether any journal is of a rank. Otherwise checks that all parts have the same number of
+ * parts, because another number would split the poses differently. */
 static exit_code check_parts(const folder *f, const journal_of *parts, size_t count,
                              uint64_t shards, bool sharded, bool *ranks)
 {
@@ -169,7 +169,7 @@ static exit_code check_begun(const folder *f, const journal *j, const options *o
                     j->path, f->path);
 }
 
-/* What others have done, none of whom may be at work: a lock is asked for, and given back. */
+/* Adds the work of others, none of which may be running: this acquires and releases their lock. */
 static exit_code add_done(const folder *f, const options *o, journal_of of, ranges *done)
 {
   journal j;
@@ -185,14 +185,14 @@ static exit_code add_done(const folder *f, const options *o, journal_of of, rang
 static exit_code open_journal(folder *f, const options *o, const char *device, journal_of of)
 {
   CLI_TRY(journal_open(&f->journal, f->path, of, true));
-  /* of ranks the first has looked at all */
+  /* the first rank has checked all */
   CLI_TRY(of.rank ? EXIT_GOOD : check_begun(f, &f->journal, o));
   CLI_TRY(journal_begin(&f->journal, manifest_inputs(f->manifest), device));
   sync_folder(f->path);
   return EXIT_GOOD;
 }
 
-/* What is missing of a part, of whose poses ranks may have done some. */
+/* Finds the missing poses of a part; ranks may have done some of them. */
 static exit_code find_gaps(folder *f, ranges *done, range whole)
 {
   for (size_t i = 0; i < f->journal.done.count; ++i) {
@@ -202,7 +202,7 @@ static exit_code find_gaps(folder *f, ranges *done, range whole)
   return ranges_gaps(done, whole, &f->gaps);
 }
 
-/* Journals: this process's own, and what others have done. A rank opens its own later. */
+/* Opens this process's own journal, and reads those of others. A rank opens its own later. */
 static exit_code join_part(folder *f, const options *o, const char *device, const journal_of *parts,
                            size_t count)
 {
@@ -227,7 +227,7 @@ static exit_code join_part(folder *f, const options *o, const char *device, cons
   return code;
 }
 
-/* With the lock: who comes first makes the folder, the others find it made. */
+/* Called under the lock: the first process creates the folder, the others find it. */
 static exit_code join(folder *f, const options *o, const outputs *described, const char *device,
                       bool *complete)
 {
@@ -256,8 +256,8 @@ static exit_code join(folder *f, const options *o, const outputs *described, con
   return ranks_started() ? EXIT_GOOD : folder_open_arrays(f);
 }
 
-/* A folder that is complete has no lock, and gets none; one that is not there yet must be able to
- * become one. */
+/* A complete folder has no lock, and gets none. Checks that a folder without a manifest can be
+ * used. */
 static exit_code look_first(const folder *f, const options *o, bool *complete)
 {
   json_t *there = NULL;
@@ -277,7 +277,7 @@ static exit_code look_first(const folder *f, const options *o, bool *complete)
   return code;
 }
 
-/* Makes it, or finds it made; the lock stays. */
+/* Creates or joins the folder; the lock is retained. */
 static exit_code make_or_join(folder *f, const options *o, const outputs *described,
                               const char *device, bool *complete)
 {
@@ -294,7 +294,7 @@ static exit_code make_or_join(folder *f, const options *o, const outputs *descri
   }
   CLI_TRY(folder_lock(f));
   code = join(f, o, described, device, complete);
-  if (*complete) { /* since it was looked at first: a complete folder has no lock */
+  if (*complete) { /* it became complete after the first look; a complete folder has no lock */
     folder_unlock(f);
     char *lock = folder_file(f, LOCK_NAME, "");
     if (lock) {
@@ -307,7 +307,7 @@ static exit_code make_or_join(folder *f, const options *o, const outputs *descri
 
 /* ---- ranks ---- */
 
-/* That all are of one version of abut and have the same inputs, wherever each has read them. */
+/* Checks that all ranks have the same version of abut and read the same inputs. */
 static exit_code compare_ranks(const folder *f)
 {
   char *text = NULL;
@@ -331,7 +331,7 @@ static exit_code share_gaps(folder *f)
 {
   size_t bytes = f->gaps.count * sizeof *f->gaps.at;
   if (ranks_own() == 0 && !bytes) {
-    CLI_TRY(ranges_add(&f->gaps, (range){0})); /* memory to point to; without poses */
+    CLI_TRY(ranges_add(&f->gaps, (range){0})); /* a valid pointer, without poses */
     bytes = sizeof *f->gaps.at;
   }
   void *at = f->gaps.at;
@@ -341,8 +341,8 @@ static exit_code share_gaps(folder *f)
   return code;
 }
 
-/* The first makes the folder and finds what is missing, which is the same for all; then each opens
- * its own journal. */
+/* The first rank creates the folder and finds what is missing, which is the same for all ranks.
+ * Then each rank opens its own journal. */
 static exit_code open_by_ranks(folder *f, const options *o, const outputs *described,
                                const char *device, bool *complete)
 {

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* n i / k without an overflow: k is at most SHARDS_MOST. */
+/* Computes n i / k without overflow; k is at most SHARDS_MOST. */
 static uint64_t share(uint64_t n, uint64_t i, uint64_t k)
 {
   return n / k * i + n % k * i / k;

@@ -1,4 +1,4 @@
-/* Ranges of poses: parts, and what is left of them. */
+/* Ranges of poses: parts, and the remaining work. */
 #ifndef ABUT_CLI_RANGES_H
 #define ABUT_CLI_RANGES_H
 
@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Poses first .. end - 1, and how many entries of lists they have. */
+/* Poses first .. end - 1, and their number of list entries. */
 typedef struct range {
   uint64_t first, end, entries;
 } range;
@@ -16,14 +16,14 @@ typedef struct ranges {
   size_t count, room;
 } ranges;
 
-/* Part i of k of n poses, as Python's abut.shard cuts them: from n i / k to n (i + 1) / k, rounded
- * down. */
+/* Returns part i of k of n poses, as Python's abut.shard does: from n i / k to n (i + 1) / k,
+ * rounded down. */
 range range_of_part(uint64_t n, uint64_t i, uint64_t k);
 
 exit_code ranges_add(ranges *r, range one);
-/* By their beginnings; those that begin together by their ends. */
+/* Sorts by start, then by end. */
 void ranges_sort(ranges *r);
-/* What of `whole` none of these sorted ranges has. */
+/* Finds the parts of `whole` that none of these sorted ranges covers. */
 exit_code ranges_gaps(const ranges *r, range whole, ranges *gaps);
 uint64_t ranges_total(const ranges *r);
 void ranges_free(ranges *r);

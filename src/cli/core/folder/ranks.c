@@ -12,7 +12,7 @@
 
 static struct {
   const mpi_plugin *mpi; /* NULL: no ranks */
-  bool ended;            /* a failure was agreed on */
+  bool ended;            /* all ranks have agreed on a failure */
   exit_code code;
   shares shares;
 } team;
@@ -34,7 +34,7 @@ size_t ranks_count(void)
 
 /* ---- the plug-in ---- */
 
-/* $ABUT_MPI_PLUGIN, else the command's own file. */
+/* Returns $ABUT_MPI_PLUGIN, else the command's own file. */
 static bool find_plugin(char *path, size_t room)
 {
   const char *named = getenv("ABUT_MPI_PLUGIN");
@@ -44,8 +44,8 @@ static bool find_plugin(char *path, size_t room)
   return find_own_file(MPI_PLUGIN_NAME, ABUT_LIBDIR, ABUT_LIBDIR_WHOLE, path, room);
 }
 
-/* libmpi's own plug-ins look for its names by themselves since Open MPI 3.0, so that the names need
- * not be global. */
+/* Since Open MPI 3.0, libmpi's own plug-ins resolve its symbols themselves, so the symbols need not
+ * be global. */
 static const mpi_plugin *open_plugin(const char *path, char *why, size_t room)
 {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -98,7 +98,7 @@ exit_code ranks_agree(exit_code code)
   if (team.ended) {
     return team.code;
   }
-  /* The first rank that failed, and its status, as one number. */
+  /* The first rank that failed and its status, combined in one number. */
   uint64_t failed = code == EXIT_GOOD ? RANKS_MOST : (uint64_t)ranks_own() << 8 | (uint64_t)code;
   team.mpi->least(&failed, 1);
   if (failed == RANKS_MOST) {
@@ -119,9 +119,9 @@ exit_code ranks_end(exit_code code)
   }
   code = ranks_agree(code);
   if (code == EXIT_GOOD) {
-    report_kept(); /* what was said of something that went on */
+    report_kept(); /* reports that did not end the call */
   }
-  fflush(NULL); /* before the launcher may take the process for ended */
+  fflush(NULL); /* before the launcher considers the process as ended */
   team.mpi->finish();
   team.mpi = NULL;
   return code;
@@ -162,7 +162,7 @@ void ranks_wait(void)
   team.mpi->barrier();
 }
 
-/* ---- handing out ---- */
+/* ---- distribution ---- */
 
 static void answer(void *user, int rank, double asked, uint64_t out[2])
 {

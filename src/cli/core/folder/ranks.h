@@ -1,9 +1,9 @@
-/* The ranks of a start by MPI, of which this process is one.
+/* The ranks of an MPI start, one of which is this process.
  *
- * Errors: a rank's own text is kept until all ranks agree, in the places where ranks_agree stands,
- * on whether one has failed. The first of those says its text, and all end with its status; but
- * where ranks fail while blocks are computed, each says its own, and the others go on. Between two
- * of these places either nothing fails, or no rank waits for another. */
+ * Errors: a rank's error text is held back until the next call of ranks_agree, where all ranks
+ * agree on whether one has failed. The first failed rank then prints its text, and all end with its
+ * status. If ranks fail while blocks are computed, each prints its own text and the others
+ * continue. Between two calls of ranks_agree either nothing fails, or no rank waits for another. */
 #ifndef ABUT_CLI_RANKS_H
 #define ABUT_CLI_RANKS_H
 
@@ -11,37 +11,36 @@
 
 #include <stdint.h>
 
-/* Whether this process is one of several ranks that work together. */
+/* Returns whether this process is one of several cooperating ranks. */
 bool ranks_started(void);
-/* Opens the plug-in and starts MPI. `said`: how many ranks `by`, a variable of the launcher, says
- * there are; 0: it does not say. Without the plug-in *there is false, and `why` says more where
- * there is more to say. */
+/* Opens the plug-in and starts MPI. `said`: the number of ranks according to the launcher's
+ * variable `by`; 0: unknown. Without the plug-in *there is false, and `why` may have details. */
 exit_code ranks_begin(const char *by, size_t said, bool *there, char *why, size_t room);
-/* A device of its own for each rank of a node, where --device names none: of GPUs by turns; of a
- * CPU a part. Ranks but the first are silent. */
+/* Gives each rank of a node its own device if --device names none: GPUs in turn, or a part of a
+ * CPU. All ranks except the first are quiet. */
 exit_code ranks_set_options(options *o);
-/* Warns where a rank may run on fewer cores than its device has threads. */
+/* Warns if a rank may run on fewer cores than its device has threads. */
 void ranks_check_cores(const session *s);
 
 size_t ranks_own(void);
 size_t ranks_count(void);
-/* The status of all ranks; without ranks the one that is given. */
+/* Returns the common status of all ranks; without ranks the given one. */
 exit_code ranks_agree(exit_code code);
-/* The last of it: agrees, unless a failure was agreed on, and ends MPI. */
+/* The last agreement, unless a failure was agreed on before; ends MPI. */
 exit_code ranks_end(exit_code code);
 
-/* From rank 0 to the others, for which *bytes is to be freed. */
+/* Sends data from rank 0 to the others, which free *bytes. */
 exit_code ranks_broadcast(void **bytes, size_t *count);
 uint64_t ranks_from_first(uint64_t number);
 void ranks_sum(uint64_t *numbers, int count);
-/* Of numbers up to this: MPICH 4.0 compares them as if they had a sign. */
+/* Bound on numbers for ranks_least, because MPICH 4.0 compares them as signed. */
 #define RANKS_MOST ((uint64_t)INT64_MAX)
 void ranks_least(uint64_t *numbers, int count);
 void ranks_wait(void);
 
-/* Poses are handed out: `total` of them, at most `most` at once. */
+/* Starts the distribution of `total` poses, at most `most` at once. */
 exit_code ranks_handing_begin(uint64_t total, uint64_t most);
-/* of[0], and of[1] of them, of which 0 are left at the end. `speed` as of shares_next. */
+/* Takes of[1] poses starting at of[0]; of[1] is 0 at the end. `speed` as for shares_next. */
 void ranks_take(double speed, uint64_t of[2]);
 void ranks_handing_end(void);
 

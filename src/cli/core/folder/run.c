@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Poses of a block, unless --block says: as many as memory of this size holds, up to a bound. */
+/* Default number of poses per block: as many as fit in this memory, up to a bound. */
 #define BLOCK_BYTES ((size_t)64 << 20)
 #define BLOCK_MOST ((size_t)1 << 18)
-/* Contacts of a pose that are taken to be active, to foresee how long lists become. */
+/* Assumed number of active contacts per pose, to estimate the length of lists. */
 #define ACTIVE_FORESEEN 64
 
-/* Of all poses that were missing when blocks began to be handed out, counted as they are handed
- * out. */
+/* Consecutive poses among those that were missing at the start of the distribution, counted in that
+ * order. */
 typedef struct stretch {
   uint64_t first, count;
 } stretch;
 
-/* A block, and what had been noted before it. */
+/* A block, and the notes before it. */
 typedef struct last_block {
   stretch of;
   noted noted, inputs_noted;
@@ -29,17 +29,17 @@ typedef struct last_block {
 typedef struct running {
   const folder_run *run;
   folder folder;
-  abut_poses block; /* which arrays may point to */
-  uint32_t *counts; /* entries of each pose, where there are lists */
-  uint32_t *poses;  /* and each entry's pose */
+  abut_poses block; /* arrays may point to it */
+  uint32_t *counts; /* entries per pose, if there are lists */
+  uint32_t *poses;  /* and the pose of each entry */
   progress progress;
   noted noted, inputs_noted;
-  uint64_t done; /* poses, of this process */
+  uint64_t done; /* poses done by this process */
   trace trace;
-  uint64_t before;    /* poses that were begun before a block, by all ranks */
-  last_block last;    /* that was put */
-  bool out;           /* this rank failed, and the others do what it had */
-  size_t input_bytes; /* of a pose, beside the pose itself */
+  uint64_t before;    /* poses of all ranks that were started before a block */
+  last_block last;    /* the last block that was put */
+  bool out;           /* this rank failed, and the others do its work */
+  size_t input_bytes; /* bytes per pose besides the pose itself */
 } running;
 
 exit_code folder_run_open(folder_run *r, const options *o, option_id input)
@@ -72,14 +72,14 @@ void folder_run_close(folder_run *r)
   *r = (folder_run){0};
 }
 
-/* ---- what a block is ---- */
+/* ---- size of blocks ---- */
 
 static size_t row_bytes(const folder_array *a)
 {
   return a->of == OUTPUT_ONCE ? 0 : a->row_bytes * a->states;
 }
 
-/* Enough that memory is bounded, and little enough that an interruption loses little. */
+/* Chooses blocks small enough to bound memory and the loss by an interruption. */
 static exit_code block_poses(const running *w, size_t *block)
 {
   const folder_run *r = w->run;
@@ -98,7 +98,7 @@ static exit_code block_poses(const running *w, size_t *block)
 
 /* ---- lists ---- */
 
-/* How many entries each pose has, and their poses as the whole batch counts them. */
+/* Counts the entries of each pose, and converts their pose numbers to those of the whole batch. */
 static exit_code count_entries(running *w, range *block, outputs *l)
 {
   const size_t at = outputs_find(l, "compact_pose"), count = (size_t)(block->end - block->first);
@@ -136,7 +136,7 @@ static exit_code compute(running *w, range *block, outputs *l)
   if (count && r->file) {
     CLI_TRY(report_status(abut_read_poses(r->file, (size_t)block->first, count, &w->block)));
   }
-  if (!r->o->value[OPTION_PAIRS]) { /* which was warned about once */
+  if (!r->o->value[OPTION_PAIRS]) { /* a warning was printed once */
     free(w->block.pair);
     w->block.pair = NULL;
   }
@@ -144,7 +144,7 @@ static exit_code compute(running *w, range *block, outputs *l)
   return count_entries(w, block, l);
 }
 
-/* What the statuses of a block tell. */
+/* Adds the statuses of a block to the notes. */
 static void add_notes(running *w, range block, const outputs *l)
 {
   const size_t status = outputs_find(l, "status");
@@ -194,7 +194,7 @@ static exit_code do_gaps(running *w, size_t block)
   return trace_add(&w->trace, TRACE_END, start, now(), (range){0});
 }
 
-/* Adds the poses of a stretch, which may lie in several gaps. */
+/* Adds the poses of a stretch, which may span several gaps. */
 static exit_code add_stretch(const ranges *gaps, stretch s, ranges *out)
 {
   const uint64_t end = s.first + s.count;
@@ -230,13 +230,14 @@ static exit_code ask(running *w, double speed, uint64_t of[2])
   return trace_add(&w->trace, TRACE_ASK, start, now(), (range){0});
 }
 
-/* What a rank that failed has been given and has not done: of a stretch the rest, and the block
- * before where that did not reach the disk. */
+/* The unfinished work of a rank that failed: the rest of its stretch, and the previous block if
+ * that did not reach the disk. */
 typedef struct left {
   stretch rest, before;
 } left;
 
-/* What all ranks do together, as each gets free. *ended: when this one had no more to compute. */
+/* Runs one round, in which each rank takes work as it becomes free. *ended: when this rank had no
+ * more to compute. */
 static exit_code do_round(running *w, size_t block, left *l, double *ended)
 {
   uint64_t of[2] = {0, 0};
@@ -265,7 +266,7 @@ static exit_code do_round(running *w, size_t block, left *l, double *ended)
   return code == EXIT_GOOD ? flushed : code;
 }
 
-/* Makes what ranks that failed have left what is to do, the same on all ranks. */
+/* Replaces the gaps by the unfinished work of failed ranks, equally on all ranks. */
 static exit_code gather_left(running *w, const left *own)
 {
   const size_t count = ranks_count();
@@ -290,8 +291,8 @@ static exit_code gather_left(running *w, const left *own)
   return ranks_agree(code);
 }
 
-/* How a round ended, of all ranks. *again: some failed and others did not, for the first time. What
- * fails for another rank, too, is not the rank's fault. */
+/* Determines the outcome of a round for all ranks. *again: some ranks failed and others did not,
+ * for the first time. A failure in the second round is not specific to a rank. */
 static exit_code judge(running *w, exit_code code, size_t *lost, bool *again)
 {
   uint64_t counts[2] = {code == EXIT_GOOD && !w->out, code != EXIT_GOOD};
@@ -308,7 +309,7 @@ static exit_code judge(running *w, exit_code code, size_t *lost, bool *again)
   return EXIT_GOOD;
 }
 
-/* What ranks that fail have left the others do in a second round. */
+/* Runs a second round, in which the other ranks do the unfinished work of failed ranks. */
 static exit_code do_handed(running *w, size_t block)
 {
   bool again = true;
@@ -339,11 +340,11 @@ static exit_code do_part(running *w)
   }
   const exit_code code = ranks_agree(ranks_started() ? do_handed(w, block) : do_gaps(w, block));
   progress_end(&w->progress);
-  /* of all ranks, of which one goes on as all do */
+  /* collective: either all ranks continue or none */
   return code == EXIT_GOOD ? trace_write(&w->trace, w->run->o) : code;
 }
 
-/* Of all ranks. */
+/* Sums over all ranks. */
 static void add_noted(noted *n)
 {
   uint64_t sums[NOTES_MOST + 1] = {n->rows}, first[NOTES_MOST];
@@ -360,7 +361,7 @@ static void add_noted(noted *n)
   }
 }
 
-/* What all ranks have done. */
+/* Sums the work of all ranks. */
 static void add_ranks(running *w)
 {
   ranks_sum(&w->done, 1);
@@ -368,7 +369,7 @@ static void add_ranks(running *w)
   add_noted(&w->inputs_noted);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole run ---- */
 
 static void sum_up(const running *w, bool complete, double seconds)
 {
@@ -437,9 +438,9 @@ exit_code folder_run_blocks(const folder_run *r)
   const double start = now();
   exit_code code = run(&w, &complete);
   const double seconds = now() - start;
-  folder_close(&w.folder); /* and with it the journal's lock */
+  folder_close(&w.folder); /* also releases the journal's lock */
   if (code == EXIT_GOOD && !complete && ranks_started()) {
-    ranks_wait(); /* for all journals to be closed */
+    ranks_wait(); /* until all journals are closed */
   }
   if (code == EXIT_GOOD && !complete && !r->o->value[OPTION_SHARD] && ranks_own() == 0) {
     code = folder_merge(r->o->value[OPTION_OUTPUT], true);

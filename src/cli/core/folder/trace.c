@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Spans of all processes together, so that memory stays bounded; of one at least so many. */
+/* Largest number of spans of all processes together, to bound memory; and a minimum per process. */
 #define SPANS_MOST ((size_t)1 << 20)
 #define SPANS_LEAST 64
 
@@ -20,7 +20,7 @@ void trace_begin(trace *t, const options *o)
   t->most = t->most > SPANS_LEAST ? t->most : SPANS_LEAST;
   if (ranks_started()) {
     t->on = ranks_from_first(t->on) != 0;
-    ranks_wait(); /* clocks of several machines have nothing else in common */
+    ranks_wait(); /* synchronizes, because clocks of different machines have no common origin */
   }
   t->start = now();
 }
@@ -51,8 +51,8 @@ exit_code trace_add(trace *t, trace_kind kind, double begin, double end, range p
   return EXIT_GOOD;
 }
 
-/* Spans of all processes, as many of each: those that one has fewer of are of no length and no
- * kind. What is cut of any of them is cut. */
+/* Gathers the same number of spans from each process; missing ones have no length and no kind. The
+ * result is cut if any process's spans were cut. */
 static exit_code gather(trace *t, uint64_t **all, size_t *each)
 {
   uint64_t least[2] = {RANKS_MOST - (uint64_t)t->count, !t->cut};
@@ -72,7 +72,7 @@ static exit_code gather(trace *t, uint64_t **all, size_t *each)
     }
   }
   if (ranks_started()) {
-    ranks_sum(*all, (int)count); /* each number is of one rank, and 0 of all others */
+    ranks_sum(*all, (int)count); /* each number is nonzero on one rank only */
   }
   return EXIT_GOOD;
 }
@@ -87,7 +87,7 @@ static json_t *track(size_t rank)
                    (json_int_t)rank, "tid", (json_int_t)0, "args", "name", name);
 }
 
-/* Times in microseconds. */
+/* Times are in microseconds. */
 static json_t *event(size_t rank, const uint64_t *span)
 {
   char name[96];
