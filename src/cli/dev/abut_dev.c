@@ -1,4 +1,4 @@
-/* The program `abut-dev`: subcommands that developers of abut need. */
+/* The program `abut-dev`: subcommands for developers of abut. */
 #include "dev/commands.h"
 
 static const command commands[] = {

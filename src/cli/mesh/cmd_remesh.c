@@ -61,7 +61,7 @@ exit_code cmd_remesh(const options *o)
   progress_end(&p);
   CLI_TRY_DONE(report_status(status));
   warn_parts(o->operands[0], &m.report);
-  /* A body that tells the temperature of its fit goes on telling it. */
+  /* A body that states the temperature of its fit keeps it. */
   CLI_TRY_DONE(write_mesh(o, &m, info.union_ > 0.0 ? 0.0 : s.smoothing.union_));
   if (o->value[OPTION_JSON]) {
     code = print_object(contact_mesh_json(&m.report), 6);

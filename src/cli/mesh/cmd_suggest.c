@@ -12,8 +12,8 @@ static const rgb bar_colour = {0, 114, 178}, mark_colour = {213, 94, 0};
 
 typedef struct advice {
   abut_suggestion found;
-  size_t contacts[2]; /* a pose, as the smoothing was and as suggested */
-  double seconds[2];  /* a pose */
+  size_t contacts[2]; /* per pose, with the given and the suggested smoothing */
+  double seconds[2];  /* per pose */
 } advice;
 
 static exit_code check_usage(const options *o, abut_suggest_options *settings)
@@ -33,7 +33,7 @@ static exit_code check_usage(const options *o, abut_suggest_options *settings)
   return check_own_output(o);
 }
 
-/* ---- the cost ---- */
+/* ---- cost ---- */
 
 static exit_code time_pair(session *s, size_t *contacts, double *seconds)
 {
@@ -44,7 +44,7 @@ static exit_code time_pair(session *s, size_t *contacts, double *seconds)
   return report_status(abut_destroy_pair(s->pair));
 }
 
-/* The smoothing as it is, then with what is suggested. */
+/* Measures the given smoothing, then the suggested one. */
 static exit_code measure_cost(session *s, advice *a)
 {
   CLI_TRY(time_pair(s, &a->contacts[0], &a->seconds[0]));
@@ -60,7 +60,7 @@ static exit_code measure_cost(session *s, advice *a)
 typedef struct histogram {
   char title[160];
   const uint32_t *counts;
-  uint32_t mark; /* what is suggested; 0: none */
+  uint32_t mark; /* the suggested number; 0: none */
 } histogram;
 
 static exit_code draw_histogram(chart *c, const histogram *h, size_t poses, int top)
@@ -133,9 +133,9 @@ done:
   return code;
 }
 
-/* ---- words ---- */
+/* ---- output ---- */
 
-/* How many poses have 0, 1, ... of something. */
+/* Returns how many poses have 0, 1, ... of something. */
 static json_t *bars_of(const uint32_t *counts, size_t poses)
 {
   uint32_t most = 0;
@@ -200,7 +200,7 @@ exit_code cmd_suggest(const options *o)
   CLI_TRY_DONE(session_open(&s, o, ABUT_FLOAT32));
   CLI_TRY_DONE(session_bodies(&s, o));
   CLI_TRY_DONE(session_smoothing(&s, o, false));
-  if (!o->value[OPTION_SMOOTHING]) { /* pairs of edges are what is counted */
+  if (!o->value[OPTION_SMOOTHING]) { /* pairs of edges are counted, so they are needed */
     CLI_TRY_DONE(report_status(abut_fit_edge_pairs(s.bodies[0], s.bodies[1], &s.smoothing)));
   }
   if (s.smoothing.edge_contacts == ABUT_EDGES_FIELD) {

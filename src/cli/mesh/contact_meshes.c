@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* of the volume, below which pieces are not warned about; --json counts them */
+/* fraction of the volume below which omitted pieces cause no warning; --json counts them */
 #define SPLINTERS 1e-4
 
 exit_code contact_mesh_options(const options *o, abut_contact_mesh_options *out)
@@ -37,8 +37,8 @@ void tell_contact_mesh(const char *path, const abut_contact_mesh_report *r)
          r->diagonal, r->chamfer_percent, r->hausdorff_percent, r->volume_kept);
 }
 
-/* Of smaller pieces nobody has anything to fear: at an edge sharper than a cell the cells see
- * splinters that are none. */
+/* Smaller pieces are harmless: at an edge sharper than a cell, the cells detect splinters that do
+ * not exist. */
 void warn_parts(const char *path, const abut_contact_mesh_report *r)
 {
   if (r->parts_left_out && r->left_out >= SPLINTERS) {

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #define MIB 1048576.0
-/* What a field may take on a device before that is worth a word [bytes]. */
+/* Size of a field on a device above which a warning is printed [bytes]. */
 #define LARGE_FIELD ((size_t)64 << 20)
 
 static bool is_bare(const char *path, size_t length)
@@ -40,7 +40,7 @@ exit_code field_options(const options *o, abut_field_options *out)
   *out = abut_default_field_options();
   CLI_TRY(option_whole(o, OPTION_CELLS, 8, 128, &cells));
   CLI_TRY(option_vertices(o, &out->vertices));
-  if (o->command->bit == COMMAND_FIELD) { /* other commands have another tolerance */
+  if (o->command->bit == COMMAND_FIELD) { /* other commands have a different tolerance */
     CLI_TRY(option_real(o, OPTION_TOLERANCE, 1e-5, 0.1, &out->tolerance));
   }
   CLI_TRY(option_real(o, OPTION_SCALE, 1e-9, 1e9, &out->scale));
@@ -72,9 +72,9 @@ exit_code check_field_options(const options *o, bool listed)
   return EXIT_GOOD;
 }
 
-/* ---- words ---- */
+/* ---- reports ---- */
 
-/* What of the command's own helps; most commands have fewer options for it than `field`. */
+/* Returns a remedy by options of this command; most commands have fewer of them than `field`. */
 static const char *hint_of(const options *o, abut_suspicion which)
 {
   const bool field = o->command->bit == COMMAND_FIELD;
@@ -152,7 +152,7 @@ abut_status load_field(const options *o, const char *path, const abut_field_opti
   return status;
 }
 
-/* Bodies are loaded again for another precision or device, but told of once. */
+/* Bodies are loaded again for another precision or device, but reported only once. */
 static bool is_told(const char *path)
 {
   static const char *told[2];
@@ -164,7 +164,7 @@ static bool is_told(const char *path)
   return found;
 }
 
-/* How far a bare mesh's field is off at 95 % of its surface, without sharp edges [m]. */
+/* Error of a bare mesh's field at 95 % of its surface, without sharp edges [m]. */
 static struct {
   const char *path;
   double off;
@@ -172,7 +172,7 @@ static struct {
 
 static void remember(const char *path, const abut_field_report *r)
 {
-  /* In a wrong unit lengths say nothing, and that has been said. */
+  /* With a wrong unit lengths are meaningless, and a warning was printed. */
   const double off = r->suspicions & ABUT_SUSPECT_UNIT ? 0.0 : r->face_95 * r->diagonal;
   fields[0] = fields[1];
   fields[1].path = path;
@@ -189,7 +189,7 @@ void warn_clearance(const options *o, double penetration)
           "which contacts with the other body count (penetration): clearances below that mean "
           "nothing; ask a smaller tolerance (`abut field` has --tolerance)",
           fields[k].path, fields[k].off, penetration);
-        fields[k].path = NULL; /* said once */
+        fields[k].path = NULL; /* printed once */
       }
     }
   }
@@ -209,7 +209,7 @@ static abut_status load_bare(const session *s, const options *o, const char *pat
   abut_field_options settings;
   abut_field field;
   if (field_options(o, &settings) != EXIT_GOOD) {
-    return ABUT_ERROR_ARGUMENT; /* which check_inputs has found before */
+    return ABUT_ERROR_ARGUMENT; /* check_inputs has reported it before */
   }
   abut_status status = load_field(o, path, &settings, &field);
   if (status == ABUT_SUCCESS) {

@@ -18,7 +18,7 @@ static exit_code ask(void *user, size_t i)
   return report_failures(batch.failures);
 }
 
-/* Room for p, n, d and activity of all poses, one behind the other. */
+/* Allocates p, n, d and activity of all poses, one after the other. */
 static exit_code take_outputs(query *q, void **outputs)
 {
   const size_t numbers = QUERY_POSES * q->session->layout.contacts,
@@ -43,7 +43,7 @@ exit_code time_query(const session *s, double *seconds)
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(random_poses(s->bodies, QUERY_POSES, RANDOM_APART, &poses));
   CLI_TRY_DONE(pose_arrays_open(&arrays, &q.batch, s, &poses));
-  q.batch.status = NULL; /* all of these poses are good */
+  q.batch.status = NULL; /* all of these poses are valid */
   CLI_TRY_DONE(take_outputs(&q, &outputs));
   CLI_TRY_DONE(time_rounds(ask, &q, 1, 1, &call));
   *seconds = call.median / QUERY_POSES;

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What the summary calls active where --compact does not say. A vertex on the surface has 0.5,
- * but pairs of edges share one contact's activity: a crossing of two edges, fully in contact,
- * may have 0.15 each. */
+/* Default threshold for active contacts in the summary. A vertex on the surface has activity 0.5,
+ * but pairs of edges share one contact's activity: two edges that cross in full contact may have
+ * 0.15 each. */
 #define ACTIVE 0.1
 
 static exit_code prepare(contacts_store *c, const session *s, const abut_poses *poses)
@@ -67,7 +67,7 @@ static void summarise(const contacts_store *c, const session *s, double seconds)
   printf("%.3g s on %s, %s\n", seconds, session_workers(s).text, precision_name(s->precision));
 }
 
-/* What becomes of poses that are not poses. */
+/* Returns the consequence for invalid poses. */
 static const char *effect_of(const contacts_store *c)
 {
   return c->is_compact ? "They have no contacts in the list." : "Their rows are NaN.";

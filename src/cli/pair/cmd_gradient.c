@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The names of all cotangents, with a comma between them. */
+/* The names of all cotangents, separated by commas. */
 #define BAR_NAME(member, id, reals) #member "_bar"
 #define AND_COMMA_TEXT() ", "
 
@@ -18,24 +18,24 @@
 static const char *const movings[] = {"both", "1", "2"};
 #define MOVINGS (sizeof movings / sizeof *movings)
 
-/* What the gradient is by. */
+/* What the gradient is taken by. */
 static const char *const ways[] = {"poses", "shape"};
 
 #define WHAT "gradients, poses"
 
 typedef struct gradient {
   job job;
-  bool by_shape, each_pose; /* by the numbers of both bodies; of each pose instead of the sum */
-  uint32_t want;            /* how, of abut_shape_want */
+  bool by_shape, each_pose; /* by the numbers of both bodies; for each pose instead of the sum */
+  uint32_t want;            /* bits of abut_shape_want */
   shape_arrays shape;
-  bool reduces; /* else the gradient is of cotangents */
+  bool reduces; /* else the gradient is from cotangents */
   abut_reduction reduction;
   inputs bar_file, tangent_file;
   abut_cotangents cotangents;
   abut_pose_tangents tangents;
-  bool whole; /* the whole Hessian, of `moving` */
+  bool whole; /* the full Hessian, of `moving` */
   abut_moving moving;
-  size_t columns; /* of it */
+  size_t columns; /* of the Hessian */
   void *value, *g[2], *h[2], *hessian;
 } gradient;
 
@@ -98,7 +98,7 @@ static exit_code read_reduction(gradient *g, const options *o)
   return EXIT_GOOD;
 }
 
-/* A name that is misspelt would be a cotangent lost without a word. */
+/* A misspelt name would silently lose a cotangent. */
 static exit_code check_names(const inputs *f)
 {
   size_t found = 0;
@@ -270,7 +270,7 @@ static int bar_axis(const abut_array *a)
   return NOT_WANTED;
 }
 
-/* A block's rows of what there is beside the poses. */
+/* Reads a block's rows of the files besides the poses. */
 static exit_code read_files(gradient *g, size_t first, size_t count)
 {
   const options *o = g->job.o;

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the tangents are along. */
+/* What the tangents are taken along. */
 static const char *const ways[] = {"poses", "shape"};
 
 #define WHAT "tangents, poses"
 
 typedef struct jvp {
   job job;
-  bool by_shape; /* along the numbers of both bodies, too */
-  uint32_t want; /* how, of abut_shape_want */
+  bool by_shape; /* also along the numbers of both bodies */
+  uint32_t want; /* bits of abut_shape_want */
   inputs tangent_file;
   abut_pose_tangents along;
   abut_shape_tangents shape[2];
@@ -39,7 +39,7 @@ static exit_code read_way(jvp *v, const options *o)
            : EXIT_GOOD;
 }
 
-/* Reads the directions: of shapes, and beside or instead of these of poses. */
+/* Reads the directions: of shapes, of poses, or of both. */
 static exit_code take_directions(jvp *v)
 {
   inputs *f = &v->tangent_file;
@@ -61,8 +61,8 @@ static exit_code take_directions(jvp *v)
            : EXIT_GOOD;
 }
 
-/* Warns of arrays that are left out. What `gradient --by shape` writes beside directions is no
- * mistake, but a name that is misspelt would be a direction lost without a word. */
+/* Warns of ignored arrays. Arrays that `gradient --by shape` writes besides directions are
+ * expected, but a misspelt name would silently lose a direction. */
 static void warn_left_out(const jvp *v)
 {
   const inputs *f = &v->tangent_file;
@@ -123,7 +123,7 @@ static void add_outputs(const jvp *v, outputs *l)
 
 /* ---- a folder of results ---- */
 
-/* Directions of shapes are one for all poses. */
+/* Directions of shapes are common to all poses. */
 static int direction_axis(const abut_array *a)
 {
   return shape_is_name(a->name) ? SAME_FOR_ALL : inputs_tangents_axis(a);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gives each output `count` contacts of a block. */
+/* Assigns `count` contacts of a block to each output. */
 static void share_block(abut_batch *to, size_t count, size_t real, char *at)
 {
   for (size_t i = 0; i < OUTPUTS; ++i) {
@@ -56,7 +56,7 @@ exit_code store_pairs(contacts_store *c, const abut_poses *poses)
   return EXIT_GOOD;
 }
 
-/* Reductions that files have an array of. */
+/* Reductions that are written as arrays. */
 #define KEEP_REDUCTION(member, id, word, file, over, bars, reads) \
   r->member = *(file) ? at + REDUCED_##id * row : NULL;
 
@@ -162,7 +162,7 @@ static void number_layout(const abut_layout *l, uint32_t out[LAYOUT_NUMBERS])
   }
 }
 
-/* Adds the numbers of one pair, or a row for each of several. */
+/* Adds the numbers of one pair, or one row for each of several. */
 static exit_code add_layouts(outputs *l, const contacts_store *c, const session *s, uint32_t **out)
 {
   const size_t pairs = c->batch.pairs ? c->batch.pair_count : 1;

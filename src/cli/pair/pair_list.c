@@ -64,7 +64,7 @@ exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses
 
 /* ---- on the device ---- */
 
-/* What a call says of the list's line i. */
+/* Reports the status of a call about line i of the list. */
 static exit_code at_line(const pair_list *l, size_t i, abut_status status)
 {
   if (status == ABUT_SUCCESS) {
@@ -74,7 +74,7 @@ static exit_code at_line(const pair_list *l, size_t i, abut_status status)
                 abut_last_error());
 }
 
-/* A file that the list has named before is that body. */
+/* A file that occurs twice in the list is the same body. */
 static exit_code load_bodies(const pair_list *l, const session *s, const options *o,
                              abut_body *bodies)
 {
@@ -93,7 +93,7 @@ static exit_code load_bodies(const pair_list *l, const session *s, const options
   return EXIT_GOOD;
 }
 
-/* Adds an object, or the list's end, to the text of all smoothing. */
+/* Appends an object, or the end of the list, to the text of all smoothing. */
 static exit_code append(char **text, const char *before, const char *object)
 {
   const size_t had = *text ? strlen(*text) : 0;
@@ -117,7 +117,7 @@ static exit_code fit(pair_list *l, size_t i, const abut_body *bodies, abut_smoot
   return code;
 }
 
-/* What was fitted is a list, what was given one for all. */
+/* Fitted smoothing is a list; given smoothing is common to all pairs. */
 static exit_code tell(pair_list *l, const session *s, const options *o)
 {
   char *given = NULL;

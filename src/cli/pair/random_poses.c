@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define SEED 0x9e3779b97f4a7c15u
-/* The second body is moved towards the first by up to this share of the diagonal, or away. */
+/* The second body is moved towards the first, or away, by up to this share of the diagonal. */
 #define DEPTH 0.05
 
 static void unit_vector(uint64_t *state, int size, double *out)
@@ -20,7 +20,7 @@ static void unit_vector(uint64_t *state, int size, double *out)
   }
 }
 
-/* u in the frame of a body turned by q: q^-1 u q. */
+/* Rotates u into the frame of a body rotated by q: q^-1 u q. */
 static void turn_back(const double q[4], const double u[3], double out[3])
 {
   const double w = q[0], *v = q + 1;
@@ -33,7 +33,7 @@ static void turn_back(const double q[4], const double u[3], double out[3])
   }
 }
 
-/* How far the mesh, turned by q, reaches along sign * u. */
+/* Returns how far the mesh, rotated by q, extends along sign * u. */
 static double reach(const double *vertices, size_t count, const double q[4], const double u[3],
                     double sign)
 {
@@ -55,7 +55,7 @@ static exit_code copy_mesh(abut_body body, abut_body_info *info, double **vertic
                    : report(EXIT_RUN, "no memory for %zu vertices", info->vertices);
 }
 
-/* `apart`: of random_poses. */
+/* `apart`: as in random_poses. */
 static void place(const abut_body_info info[2], double *const vertices[2], double apart,
                   uint64_t *state, double pose[2][7])
 {

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG_LINES 4 /* of a compiler's, where the device was named */
-/* What is worth a word before it begins: contacts a pose, and bytes to write. */
+#define LOG_LINES 4 /* lines of a compiler's log, if the device was named */
+/* Limits above which a warning is printed before the computation: contacts per pose, and bytes to
+ * write. */
 #define LARGE_CONTACTS ((size_t)1 << 24)
 #define LARGE_BYTES 4e9
 #define EDGES_MOST 65536
@@ -200,10 +201,10 @@ static exit_code open_context(session *s, const options *o, abut_precision preci
   CLI_TRY(option_whole(o, OPTION_LANES, 1, 16, &lanes));
   CLI_TRY(option_whole(o, OPTION_CHUNK, 1, UINT32_MAX, &chunk));
   CLI_TRY(option_real(o, OPTION_TIMEOUT, 1e-3, 1e6, &def.timeout));
-  if (o->device_count) { /* else the library passes over what fails */
+  if (o->device_count) { /* otherwise the library skips devices that fail */
     CLI_TRY(find_devices(o, choices, &count));
   }
-  if (o->command->bit == COMMAND_BENCH) { /* else the host's speed would bear a device's name */
+  if (o->command->bit == COMMAND_BENCH) { /* the host must not be timed as a device */
     def.fallback = ABUT_FALLBACK_NONE;
   }
   def.devices = count ? choices : NULL;
@@ -220,7 +221,7 @@ static exit_code open_context(session *s, const options *o, abut_precision preci
   return report_status(status);
 }
 
-/* All devices and how they are; the host path once it has stood in. */
+/* Gets all devices and their status, including the host path if it was used as a substitute. */
 static exit_code read_reports(const session *s, abut_device_report *reports, size_t room,
                               size_t *count)
 {
@@ -252,7 +253,7 @@ static bool does_the_rest(const abut_device_report *r)
   return has_worked(r) && works(r);
 }
 
-/* How many there are of which the test holds; their names, cut where they are too long. */
+/* Counts the devices for which the test holds, and joins their names, truncated if necessary. */
 static size_t join_names(const abut_device_report *reports, size_t count, report_test holds,
                          char *text, size_t room)
 {
@@ -292,8 +293,8 @@ workers_text session_workers(const session *s)
   return workers;
 }
 
-/* Of a device that nobody named: in one line, with the first one of a compiler's log. Most texts
- * name the device. */
+/* Warns of a device that the user did not name, in one line, with the first line of a compiler's
+ * log. Most texts name the device. */
 static void warn_passed_over(const abut_device_report *r, const char *others, bool several)
 {
   const char *rest = r->text + strcspn(r->text, "\n");
@@ -308,7 +309,7 @@ static void warn_passed_over(const abut_device_report *r, const char *others, bo
                  : " computes instead");
 }
 
-/* The first line is the warning's; of a compiler's log behind it some follow. */
+/* The first line of the text is in the warning; some lines of a compiler's log follow. */
 static void warn_failure(const abut_device_report *r, const char *others, bool several)
 {
   const char *rest = r->text + strcspn(r->text, "\n");
@@ -342,7 +343,7 @@ static void warn_failures(const session *s)
   warn_of_rank(false);
 }
 
-/* Only where nobody asked for the host path; once, of however many precisions. */
+/* Printed only if the user did not ask for the host path, once for all precisions. */
 static void warn_no_driver(const session *s)
 {
   static bool told;
@@ -392,7 +393,8 @@ exit_code option_edges(const options *o, size_t *edges)
                                            : EXIT_GOOD;
 }
 
-/* Contacts of a pose with the present smoothing, of which a query's cost is about a multiple. */
+/* Counts the contacts per pose with the present smoothing. The cost of a query is roughly
+ * proportional. */
 static exit_code count_contacts(const session *s, size_t *contacts)
 {
   abut_pair pair;
@@ -404,7 +406,7 @@ static exit_code count_contacts(const session *s, size_t *contacts)
   return report_status(abut_destroy_pair(pair));
 }
 
-/* Keeps as many edges as --edges says. */
+/* Retains as many edges as --edges requests. */
 static exit_code keep_edges(session *s, const options *o)
 {
   size_t edges = 0, fitted, kept;
@@ -414,7 +416,7 @@ static exit_code keep_edges(session *s, const options *o)
   CLI_TRY(option_edges(o, &edges));
   const abut_smoothing before = s->smoothing;
   s->smoothing.edges[0] = s->smoothing.edges[1] = (uint32_t)edges;
-  /* of edges in fields all are kept: they are few */
+  /* edges in fields are few, so all are retained */
   if (edges || s->smoothing.edge_contacts == ABUT_EDGES_FIELD) {
     return EXIT_GOOD;
   }

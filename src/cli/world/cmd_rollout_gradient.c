@@ -7,13 +7,14 @@
 
 typedef struct rollout {
   worlds worlds;
-  inputs file;           /* of cotangents */
-  size_t record, kept;   /* every so many steps a state has a cotangent; how many but the start */
-  const void *state;     /* (worlds, 2 nv) at the end; or NULL */
-  const void *records;   /* (kept + 1, worlds, 2 nv), as in the file; or NULL */
-  void *joined;          /* `state` of q and v */
-  void *turned;          /* `records` without the start, of each world */
-  void *turned_u;        /* controls of each world */
+  inputs file;         /* cotangents */
+  size_t record, kept; /* interval in steps between states with cotangents, and their number without
+                          the initial state */
+  const void *state;   /* (worlds, 2 nv) for the final state; or NULL */
+  const void *records; /* (kept + 1, worlds, 2 nv), as in the file; or NULL */
+  void *joined;        /* `state` joined from q and v */
+  void *turned;        /* `records` without the initial state, world by world */
+  void *turned_u;      /* controls, world by world */
   void *g[WORLD_INPUTS]; /* (worlds, ...) */
   uint32_t *status;
   double seconds;
@@ -24,7 +25,7 @@ typedef struct rollout {
 static const char *const known[] = {"state", "q", "v", "record"};
 #define KNOWN (sizeof known / sizeof *known)
 
-/* A name that is misspelt would be a cotangent lost without a word. */
+/* A misspelt name would silently lose a cotangent. */
 static exit_code check_names(const inputs *f)
 {
   size_t found = 0;
@@ -46,7 +47,7 @@ static exit_code check_names(const inputs *f)
            : EXIT_GOOD;
 }
 
-/* The halves of `state`, of which one may be missing. */
+/* Joins the halves of `state`, one of which may be missing. */
 static exit_code join_state(rollout *r, const void *q, const void *v)
 {
   const worlds *w = &r->worlds;
@@ -143,7 +144,7 @@ static void add_real(void *to, const void *from, abut_precision precision, size_
   }
 }
 
-/* The start is q and v: its cotangents are gradients by them as they are. */
+/* The initial state is q and v, so its cotangents are added to the gradients by them. */
 static void add_start(const rollout *r)
 {
   const worlds *w = &r->worlds;
@@ -157,9 +158,9 @@ static void add_start(const rollout *r)
   }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole command ---- */
 
-/* Steps first, as in the file. */
+/* Steps are the first dimension, as in the file. */
 static exit_code turn_gradient(rollout *r)
 {
   const worlds *w = &r->worlds;
@@ -219,7 +220,7 @@ static void summarise(const rollout *r)
          precision_name(w->precision));
 }
 
-/* Controls may tell how many steps there are. */
+/* Controls may determine the number of steps. */
 static exit_code count_steps(rollout *r)
 {
   const worlds *w = &r->worlds;

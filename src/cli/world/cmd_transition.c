@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Inputs from the first parameter on, and the matrices by them. */
+/* Inputs from the first parameter on, and the names of the matrices by them. */
 enum { PARAMETERS_FIRST = BY_MASS_SCALE, PARAMETERS_END = BY_GRAVITY + 1 };
 static const char *const matrix_names[PARAMETERS_END] = {[BY_MASS_SCALE] = "P_mass_scale",
                                                          [BY_FRICTION] = "P_friction",
@@ -13,7 +13,7 @@ static const char *const matrix_names[PARAMETERS_END] = {[BY_MASS_SCALE] = "P_ma
 
 typedef struct transition {
   worlds worlds;
-  bool all;                        /* by parameters, too */
+  bool all;                        /* also by parameters */
   void *A, *B, *P[PARAMETERS_END]; /* (worlds, 2 nv, ...) */
   uint32_t *status;
   double seconds;
@@ -36,7 +36,7 @@ static exit_code compute(transition *t)
   const worlds *w = &t->worlds;
   abut_worlds a = worlds_describe(w);
   abut_worlds_transition to = abut_default_worlds_transition();
-  a.u = w->u; /* (worlds, nu) and (1, worlds, nu) are the same */
+  a.u = w->u; /* (worlds, nu) and (1, worlds, nu) have the same layout */
   a.status = t->status;
   to.A = t->A;
   to.B = t->B;

@@ -1,5 +1,5 @@
-/* Models as scenes, by a program of Python that asks MuJoCo: python/abut/_import_mujoco.py has the
- * rules. */
+/* Imports models as scenes, with a Python program that uses MuJoCo: python/abut/_import_mujoco.py
+ * has the rules. */
 #include "base/child.h"
 #include "core/cli.h"
 
@@ -26,7 +26,7 @@ static const char *python(void)
 static noreturn void become_python(const options *o, const char *script)
 {
   const size_t room = strlen(o->value[OPTION_OUTPUT]) + sizeof "--output=";
-  char *output = malloc(room); /* one word, whose path may begin with a dash */
+  char *output = malloc(room); /* as one word, because the path may start with a dash */
   const char *words[9] = {python(), script, output};
   char *own[sizeof words / sizeof *words];
   size_t count = 3;
@@ -45,7 +45,7 @@ static noreturn void become_python(const options *o, const char *script)
   }
   words[count++] = "--";
   words[count] = o->operands[0];
-  memcpy(own, words, sizeof own); /* the call changes nothing of them */
+  memcpy(own, words, sizeof own); /* the call does not modify them */
   execvp(own[0], own);
   _exit((int)report(
     EXIT_INPUT,
@@ -54,8 +54,8 @@ static noreturn void become_python(const options *o, const char *script)
     own[0], strerror(errno)));
 }
 
-/* In a process of its own: MuJoCo's parser takes a process down with some files (2.2.2 by a URDF
- * joint type that it does not know). */
+/* Runs in a separate process: MuJoCo's parser crashes on some files (2.2.2 on an unknown URDF joint
+ * type). */
 static exit_code import_apart(const options *o)
 {
   char script[8192];
@@ -63,14 +63,13 @@ static exit_code import_apart(const options *o)
     return report(EXIT_RUN, "%s/abut/" SCRIPT ", which is a part of abut, is not there",
                   ABUT_DATADIR_WHOLE);
   }
-  signal(SIGCHLD, SIG_DFL); /* a caller may have had it ignored, and nobody could tell how the
-                               child ended */
+  signal(SIGCHLD, SIG_DFL); /* if the caller ignored it, the child's exit status would be lost */
   const pid_t parent = getpid(), child = fork();
   if (child < 0) {
     return report(EXIT_RUN, "no process to read %s in: %s", o->operands[0], strerror(errno));
   }
   if (child == 0) {
-#ifdef __linux__ /* elsewhere a child whose parent is killed writes its scene all the same */
+#ifdef __linux__ /* on other systems, a child whose parent is killed still writes its scene */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 #endif
     if (getppid() != parent) {
@@ -82,7 +81,7 @@ static exit_code import_apart(const options *o)
   const int sign = end.signal;
   if (sign) {
     if (sign == SIGINT || sign == SIGTERM || sign == SIGHUP || sign == SIGPIPE) {
-      raise(sign); /* meant for both */
+      raise(sign); /* sent to both processes */
     }
     return report(sign == SIGKILL ? EXIT_RUN : EXIT_INPUT,
                   "%s: the process that reads it with MuJoCo was ended by a signal (%s)",
@@ -92,8 +91,8 @@ static exit_code import_apart(const options *o)
                       : (exit_code)end.code;
 }
 
-/* What the package says of itself, which is sooner there than the package. Python looks for modules
- * in the current folder, too, unless that is left out first: it may hold files of strangers. */
+/* Reads the package's metadata, which is faster than importing it. The current folder is removed
+ * from Python's search path first, because it may contain untrusted files. */
 const char *reader_of_models(void)
 {
   static char text[256];

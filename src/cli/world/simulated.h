@@ -1,4 +1,4 @@
-/* The arrays that simulate writes: the one list, by which it names them and --states takes them. */
+/* The arrays that simulate writes: the only list, for naming them and for reading --states. */
 #ifndef ABUT_CLI_SIMULATED_H
 #define ABUT_CLI_SIMULATED_H
 

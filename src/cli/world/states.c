@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `rows` rows of doubles become `count` rows of reals. */
+/* Converts `rows` rows of doubles to `count` rows of reals, repeating them. */
 static exit_code cycle(const double *from, size_t rows, size_t width, size_t count,
                        abut_precision precision, void **out)
 {
@@ -23,7 +23,7 @@ static exit_code cycle(const double *from, size_t rows, size_t width, size_t cou
   return EXIT_GOOD;
 }
 
-/* All rows of an array of (worlds, width) or (states, worlds, width), at least one. */
+/* Takes all rows of an array (worlds, width) or (states, worlds, width), at least one. */
 static exit_code all_rows(inputs *f, const char *name, size_t width, size_t *rows,
                           const double **out)
 {

@@ -1,4 +1,4 @@
-/* What worlds begin with, by each of which there are derivatives. */
+/* Inputs of worlds for which there are derivatives. */
 #ifndef ABUT_CLI_WORLD_INPUTS_H
 #define ABUT_CLI_WORLD_INPUTS_H
 
@@ -12,16 +12,16 @@ typedef enum world_input {
   BY_FRICTION,
   BY_STIFFNESS,
   BY_GRAVITY,
-  BY_SPRINGS, /* where the scene's contacts are */
+  BY_SPRINGS, /* if the scene's contacts are springs */
   WORLD_INPUTS
 } world_input;
 
 extern const char *const world_input_names[WORLD_INPUTS];
 
-/* Numbers of a world's derivatives by an input; of controls those of a step. */
+/* Numbers per world in derivatives by an input; for controls those of one step. */
 size_t world_input_width(const abut_scene_info *info, int input);
 
-/* Room for gradients by their inputs, (worlds, ...), but for springs. */
+/* Returns gradients with their destinations by input, (worlds, ...), except springs. */
 abut_worlds_gradients world_gradients(void *const to[WORLD_INPUTS]);
 
 #endif

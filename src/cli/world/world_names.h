@@ -1,18 +1,18 @@
-/* Worlds by their numbers, in warnings. */
+/* Lists of world numbers for warnings. */
 #ifndef ABUT_CLI_WORLD_NAMES_H
 #define ABUT_CLI_WORLD_NAMES_H
 
 #include <stddef.h>
 
-#define NAMED 5 /* worlds of a warning */
+#define NAMED 5 /* worlds named in a warning */
 
-/* Of which one thing is told: how many they are, and the first of them by number. */
+/* Worlds with a common property: their count, and the first numbers. */
 typedef struct named_worlds {
   size_t found, used;
   char text[NAMED * 24 + 8];
 } named_worlds;
 
-/* As "2 of 64 worlds (3, 17)". */
+/* Text such as "2 of 64 worlds (3, 17)". */
 typedef struct worlds_text {
   char text[NAMED * 24 + 80];
 } worlds_text;

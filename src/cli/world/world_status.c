@@ -1,4 +1,4 @@
-/* What became of worlds, in warnings. */
+/* Warnings about the status of worlds. */
 #include "world/world_names.h"
 #include "world/worlds.h"
 
@@ -67,7 +67,7 @@ static const struct {
    "not push them apart"},
 };
 
-/* Returns a bit's number among those of a status. */
+/* Returns the index of a bit in a status. */
 static size_t place_of_bit(uint32_t bit)
 {
   size_t place = 0;
@@ -99,7 +99,7 @@ static void print_link(char *text, size_t room, uint32_t link)
   }
 }
 
-/* As ", of link 1 and link 0": whose it is in the first world that has any. */
+/* Prints ", of link 1 and link 0": the links in the first world that has any. */
 static void print_fast(const uint32_t *fast_links, size_t world, char *text, size_t room)
 {
   char of[2][24];

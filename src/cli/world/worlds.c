@@ -61,12 +61,12 @@ exit_code worlds_check_output(const options *o)
   return folder_check_output(o);
 }
 
-/* ---- where worlds begin ---- */
+/* ---- initial states ---- */
 
 #define SIMULATED_NAME(ID, name) #name,
 const char *const simulated_names[SIMULATED_COUNT] = {SIMULATED_ARRAYS(SIMULATED_NAME)};
 
-/* What files of states may hold beside what an earlier output has. */
+/* Parameters that files of states may contain besides the arrays of an earlier output. */
 static const char *const parameter_names[] = {"mass_scale", "friction", "stiffness", "gravity",
                                               "springs"};
 
@@ -79,7 +79,7 @@ static bool is_among(const char *name, const char *const *names, size_t count)
   return k < count;
 }
 
-/* A name that is misspelt would be lost without a word. */
+/* A misspelt name would silently be ignored. */
 static void warn_names(const inputs *f)
 {
   for (size_t i = 0; i < f->npz.count; ++i) {
@@ -91,7 +91,7 @@ static void warn_names(const inputs *f)
   }
 }
 
-/* Of (rows, worlds, width) the last row, of (worlds, width) all. */
+/* Takes the last row of (rows, worlds, width), or all of (worlds, width). */
 static exit_code take_state(worlds *w, const char *name, size_t width, const void **out)
 {
   inputs *f = &w->states;
@@ -129,7 +129,7 @@ static exit_code take_parameters(worlds *w)
   return EXIT_GOOD;
 }
 
-/* Of worlds in blocks once, where they are described. */
+/* For worlds in blocks, warnings are printed once, when the worlds are described. */
 static bool tells(const worlds *w)
 {
   return !w->in_blocks || !w->count;
@@ -150,8 +150,8 @@ static exit_code take_springs(worlds *w)
   return EXIT_GOOD;
 }
 
-/* Whether one of a world's parameters, from `first` on, is negative, or with `or_zero` not above
- * 0. */
+/* Returns whether one of a world's parameters, from `first` on, is negative, or with `or_zero` not
+ * above 0. */
 static bool any_below(const worlds *w, const void *numbers, size_t first, bool or_zero,
                       size_t world)
 {
@@ -164,7 +164,7 @@ static bool any_below(const worlds *w, const void *numbers, size_t first, bool o
   return below;
 }
 
-/* All are above 0 but mu, which may be 0; a world with others comes to no finite step. */
+/* All numbers must be above 0, except mu, which may be 0. Otherwise no step is finite. */
 static bool has_bad_springs(const worlds *w, size_t world)
 {
   const size_t width = SPRING_WIDTH * w->info.pairs;
@@ -176,8 +176,8 @@ static bool has_bad_springs(const worlds *w, size_t world)
   return !good;
 }
 
-/* Contacts raise what is too small, springs do not, and leave mu of `friction` out where `springs`
- * has it. */
+/* Contacts raise parameters that are too small; springs do not. Springs ignore mu of `friction` if
+ * `springs` has it. */
 enum {
   BAD_SPRINGS = 1,
   BAD_FRICTION = 2,
@@ -231,7 +231,7 @@ static exit_code judge_parameters(worlds *w)
   return EXIT_GOOD;
 }
 
-/* Of one file; of worlds in blocks the folder tells, once all are done. */
+/* For a single file; for worlds in blocks the folder warns after all are done. */
 static void warn_parameters(const worlds *w)
 {
   for (size_t k = 0; k < BAD_PARAMETERS; ++k) {
@@ -255,7 +255,7 @@ static exit_code start_at_rest(worlds *w, void **out)
   return EXIT_GOOD;
 }
 
-/* States, of which the file has the last ones of these worlds. */
+/* Dimension of the worlds in arrays of states; of several states the last one is used. */
 static int state_axis(const abut_array *a)
 {
   static const char *const of_worlds[] = {"mass_scale", "friction", "stiffness", "gravity",
@@ -271,7 +271,7 @@ static int state_axis(const abut_array *a)
   return NOT_WANTED;
 }
 
-/* How many worlds there are. */
+/* Finds the number of worlds. */
 static exit_code open_states(worlds *w)
 {
   inputs *f = &w->states;
@@ -310,7 +310,7 @@ static exit_code take_states(worlds *w)
   return EXIT_GOOD;
 }
 
-/* Returns the number of the start that --start names. */
+/* Finds the number of the initial state named by --start. */
 static exit_code find_start(const worlds *w, size_t *out)
 {
   const char *wanted = w->o->value[OPTION_START], *name;
@@ -341,8 +341,8 @@ static exit_code repeat_row(const worlds *w, const double *row, size_t width, vo
   return EXIT_GOOD;
 }
 
-/* Starts all worlds alike: as the scene does, or at the start that --start names, whose controls
- * hold unless others are given. */
+/* Gives all worlds the scene's initial state, or the one named by --start. Its controls apply
+ * unless others are given. */
 static exit_code start_worlds(worlds *w)
 {
   const size_t nq = w->info.nq, nv = w->info.nv, nu = w->info.nu;
@@ -408,7 +408,7 @@ static exit_code take_controls(worlds *w)
   return EXIT_GOOD;
 }
 
-#define GAP_MOST 0.045 /* of meshes that do is below: abut_scene_info.cloud_gap */
+#define GAP_MOST 0.045 /* adequate meshes are below: abut_scene_info.cloud_gap */
 
 void warn_coarse(const char *path, const abut_scene_info *info)
 {
@@ -424,7 +424,7 @@ void warn_coarse(const char *path, const abut_scene_info *info)
 
 #define SINKING_MOST 0.01 /* of the smaller body's diagonal */
 
-/* The place of a pair, or of the bodies of an automatic one. */
+/* Writes the place of a pair, or of the bodies of an automatic one. */
 static exit_code name_pair(abut_scene links, const abut_scene_info *info, size_t i, char *text,
                            size_t room)
 {

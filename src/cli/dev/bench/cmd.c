@@ -13,18 +13,19 @@ static const char *const precisions[] = {"f32", "f64"};
 #define APART_MOST 1000.0
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/* Lists of the command line. `variant`, `what` and `precision` hold places in the above. */
+/* Lists of the command line. `variant`, `what` and `precision` contain indices into the arrays
+ * above. */
 typedef struct plan {
   size_t batch[LIST_ROOM], variant[LIST_ROOM], what[LIST_ROOM], precision[LIST_ROOM];
   size_t batches, variants, whats, precisions;
 } plan;
 
-/* A bench in progress: what is fixed, and what it has found. */
+/* A bench in progress: its settings and results. */
 typedef struct bench {
   const options *o;
   plan plan;
   abut_poses poses;
-  double apart; /* of random_poses */
+  double apart; /* see random_poses */
   json_t *list; /* NULL: print a table */
 } bench;
 
@@ -63,7 +64,7 @@ static exit_code add_json(const bench *b, const session *s, size_t variant, size
 static void print_title(const session *s, const options *o, abut_precision precision)
 {
   size_t lanes = s->device.lanes[precision];
-  option_whole(o, OPTION_LANES, 1, 16, &lanes); /* the context took it: it is one */
+  option_whole(o, OPTION_LANES, 1, 16, &lanes); /* the context has accepted it as valid */
   printf("%s (%s), %s, %zu lanes\n%-14s %-13s %8s %9s %12s %12s %13s %9s\n", s->devices,
          s->device.platform, precision_name(precision), lanes, "variant", "what", "batch",
          "contacts", "median [s]", "least [s]", "poses/s", "x forward");
@@ -109,7 +110,7 @@ static exit_code run_variant(const bench *b, session *s, size_t variant)
   abut_smoothing smoothing = s->smoothing;
   smoothing.edge_edge = smoothing.edge_edge && variant == VARIANT_FULL;
   smoothing.two_sided = smoothing.two_sided && variant != VARIANT_ONE_SIDED;
-  if (variant != VARIANT_FULL) { /* cones need both bodies' vertices and edges */
+  if (variant != VARIANT_FULL) { /* cones need the vertices and edges of both bodies */
     smoothing.cone_inner = smoothing.cone_outer = smoothing.cone_hold = smoothing.cone_inset = 0.0;
   }
   CLI_TRY(report_status(abut_create_pair(s->bodies[0], s->bodies[1], &smoothing, &s->pair)));

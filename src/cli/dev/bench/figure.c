@@ -1,6 +1,6 @@
-/* The bodies of `bench` without operands: two figures that a reader can rebuild from here.
+/* The bodies of `bench` without operands: two figures that can be rebuilt from this file.
  *
- * Each is 18 superquadrics, a head, a trunk of three, and seven on each side. The mesh samples each
+ * Each is 18 superquadrics: a head, a trunk of three, and seven on each side. The mesh samples each
  * superquadric's surface at two poles and four rings of four points. */
 #include "dev/bench/bench.h"
 
@@ -18,7 +18,7 @@
 
 typedef struct part {
   double position[3], axes[3]; /* [m] */
-  double tilt;                 /* around y [rad]; the other side's is the opposite */
+  double tilt;                 /* around y [rad]; that of the other side is the opposite */
 } part;
 
 static const part middle[MIDDLE] = {
@@ -59,7 +59,8 @@ static double signed_power(double x, double exponent)
   return copysign(pow(fabs(x), exponent), x);
 }
 
-/* A surface point at latitude and longitude, in the body's frame; parts turn around y alone. */
+/* Computes a surface point at latitude and longitude, in the body's frame; parts are rotated only
+ * around y. */
 static void surface(const abut_superquadric *q, double latitude, double longitude, double out[3])
 {
   const double ring = signed_power(cos(latitude), q->exponents[0]);

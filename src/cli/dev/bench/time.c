@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of lists: what the smoothing's floor leaves, or without a floor this. */
+/* For lists: the limit is the smoothing's floor or, without a floor, this one. */
 #define LIST_THRESHOLD 1e-3
 #define LEAST_ACTIVITY 1e-30
 #define SEED 0x6a09e667f3bcc909u
@@ -20,7 +20,7 @@ static double list_threshold(const session *s)
   return s->smoothing.floor > 0.0 ? LEAST_ACTIVITY : LIST_THRESHOLD;
 }
 
-/* Room for all contacts. */
+/* Returns a list with room for all contacts. */
 static abut_compact active_list(const session *s, const bench_memory *m)
 {
   const size_t real = real_bytes(s->precision);
@@ -35,7 +35,7 @@ static abut_compact active_list(const session *s, const bench_memory *m)
                         .activity = m->contacts + 7 * m->numbers * real};
 }
 
-/* Entries of the list: its places are those of any call that lists. */
+/* Entries of the list: its positions are those of the last call that made a list. */
 static abut_status list_vjp(const session *s, const bench_memory *m, abut_batch *batch)
 {
   const size_t real = real_bytes(s->precision);
@@ -50,7 +50,7 @@ static abut_status list_vjp(const session *s, const bench_memory *m, abut_batch 
   return abut_list_vjp(s->pair, batch, &list, &bars, &gradients);
 }
 
-/* Active contacts with their blocks: such a list makes its own room. */
+/* Computes active contacts with their blocks, in a list that allocates its own memory. */
 static abut_status jacobian(const session *s, abut_batch *batch)
 {
   abut_compact list = {.threshold = list_threshold(s), .grows = true};
@@ -117,7 +117,7 @@ abut_status bench_call(const session *s, const bench_memory *m, size_t what)
 
 /* ---- memory ---- */
 
-/* `count` poses, those of `from` over and over. */
+/* Makes `count` poses by repeating those of `from`. */
 static exit_code cycle(const double *from, size_t there, size_t width, size_t count,
                        abut_precision precision, void **out)
 {
@@ -216,7 +216,7 @@ static bool lists(size_t what)
   return what == BENCH_LIST || what == BENCH_LIST_VJP || what == BENCH_JACOBIAN;
 }
 
-/* The contacts that are listed, of which a VJP may be timed. */
+/* Lists the contacts, for timing of a VJP. */
 static exit_code list_once(const session *s, bench_memory *m)
 {
   abut_batch batch = m->poses;
@@ -227,7 +227,7 @@ static exit_code list_once(const session *s, bench_memory *m)
   return EXIT_GOOD;
 }
 
-/* Calls of a batch of poses. */
+/* Calls on a batch of poses. */
 typedef struct pose_calls {
   const session *session;
   const bench_memory *memory;

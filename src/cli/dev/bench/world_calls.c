@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a step takes of its pairs' contacts: those that the smoothing's floor leaves, or all. */
+/* Threshold for a step's contacts of its pairs: those above the smoothing's floor, or all. */
 #define ANY_ACTIVITY 1e-30
 #define QUATERNION_POSE 7
 #define SEED 0x2545f4914f6cdd1du
@@ -32,7 +32,7 @@ static exit_code step_vjp(const world_calls *c, abut_worlds *w)
   return report_status(abut_vjp_worlds(c->links, w, &g));
 }
 
-/* A pair's contacts at the poses at which the worlds are. */
+/* Computes a pair's contacts at the current poses of the worlds. */
 static exit_code pair_contacts(const world_calls *c, size_t i, bool listed, size_t *failures)
 {
   abut_scene_pair pair = {0};
@@ -41,7 +41,7 @@ static exit_code pair_contacts(const world_calls *c, size_t i, bool listed, size
   const size_t row = QUATERNION_POSE * real_bytes(c->precision);
   CLI_TRY(report_status(abut_get_scene_pair(c->links, i, &pair)));
   if (!pair.pair.index && !pair.pair.generation) {
-    return EXIT_GOOD; /* its contacts are for the caller to give */
+    return EXIT_GOOD; /* the caller supplies its contacts */
   }
   batch.count = c->count;
   batch.poses = ABUT_POSE_QUATERNION;
@@ -63,7 +63,7 @@ static exit_code contacts(const world_calls *c, bool listed)
   return report_failures(failures);
 }
 
-/* How long kernels ran, on the device where they ran longest. */
+/* Returns the kernel time on the device with the most. */
 static double busiest(const abut_span *spans, size_t count)
 {
   double most = 0.0;
@@ -110,7 +110,7 @@ static exit_code call_worlds(void *user, size_t i)
   case WORLD_LIST_CALL:
     return list_contacts(c);
   case WORLD_VJP_CALL:
-    w.q_next = w.v_next = NULL; /* gradients alone */
+    w.q_next = w.v_next = NULL; /* only gradients */
     CLI_TRY(step_vjp(c, &w));
     break;
   case WORLD_TRANSITION_CALL:
@@ -143,7 +143,7 @@ static double get(const world_calls *c, const void *from, size_t at)
   return c->precision == ABUT_FLOAT64 ? ((const double *)from)[at] : ((const float *)from)[at];
 }
 
-/* `both`: room for a world's q and its pairs' poses of body 1, then of body 2. */
+/* `both`: room for a world's q and its pairs' poses, first of body 1, then of body 2. */
 static exit_code place_worlds(world_calls *c, double *both)
 {
   const size_t row = QUATERNION_POSE, pairs = c->info->pairs;
@@ -246,7 +246,7 @@ static bool wants(const world_calls *c, size_t first, size_t second)
   return any;
 }
 
-/* Worlds whose last step was solved in each way. */
+/* Counts worlds by the method that solved their last step. */
 static void count_solved(const world_calls *c, bench_result *out)
 {
   for (size_t i = 0; i < c->count; ++i) {
@@ -255,7 +255,7 @@ static void count_solved(const world_calls *c, bench_result *out)
   }
 }
 
-/* Means over the worlds, of the calls that were timed. */
+/* Computes means over the worlds, for the timed calls. */
 static void say_means(const world_calls *c, bench_result *out)
 {
   double iterations = 0.0, entries = 0.0;
@@ -277,7 +277,7 @@ static void say_means(const world_calls *c, bench_result *out)
   }
 }
 
-/* Steps the worlds once more, outside of what is timed, to count what that asks of the devices. */
+/* Steps the worlds once more, outside the timing, to count the work on the devices. */
 static exit_code count_steps(const world_calls *c, step_counts *out)
 {
   abut_worlds w = c->worlds;

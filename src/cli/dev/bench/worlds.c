@@ -18,7 +18,7 @@ typedef struct plan {
   json_t *list; /* NULL: print a table */
 } plan;
 
-/* A scene on the devices of one precision. */
+/* A scene on the devices at one precision. */
 typedef struct stage {
   session session;
   abut_scene links;
@@ -31,7 +31,7 @@ bool is_scene_file(const char *path)
   return length >= tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
-/* Of abut_lcp_how. */
+/* By abut_lcp_how. */
 static const char *const solved_names[SOLVED_WAYS] = {"warm",     "pivoted", "lemke",
                                                       "squeezed", "failed",  "bad"};
 

@@ -15,7 +15,7 @@
 #define OUTPUT_NAME(member, id, reals) #member
 static const char *const output_names[OUTPUTS] = {CONTACT_OUTPUTS(OUTPUT_NAME, AND_COMMA)};
 
-/* A row's label, and what it is compared with. */
+/* A row's label, and its reference for comparison. */
 static const struct {
   int first;
   const char *name, *against;
@@ -46,11 +46,11 @@ static exit_code choose_step(gradcheck *g)
   }
   g->step = STEP_SHARE * least;
   CLI_TRY(option_real(g->job->o, OPTION_STEP, 1e-12, 1e9, &g->step));
-  g->turn = fmin(g->step / size, 0.1); /* so that points move by about the same */
+  g->turn = fmin(g->step / size, 0.1); /* so that points move by about the same distance */
   return EXIT_GOOD;
 }
 
-/* The first good poses, or all. */
+/* Chooses the first valid poses, or all of them. */
 static exit_code choose_poses(gradcheck *g)
 {
   job *j = g->job;
@@ -105,7 +105,7 @@ static void print_row(const gradcheck *g, const char *name, const char *against,
   print_tally(name, against, t, limit, where);
 }
 
-/* Rows that are complete, as soon as they are. */
+/* Prints rows as soon as they are complete. */
 static void print_rows(gradcheck *g, int first, int end)
 {
   for (size_t i = 0; i < GROUPS; ++i) {

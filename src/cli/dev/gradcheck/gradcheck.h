@@ -7,7 +7,7 @@
 #include "dev/gradcheck/quotients.h"
 #include "core/reductions.h"
 
-/* Which tally of a gradcheck; an output or a reduction is added to the first four. */
+/* Index of a tally; an output or a reduction is added to the first four. */
 enum {
   CHECK_JVP,
   CHECK_VJP = CHECK_JVP + OUTPUTS,
@@ -21,24 +21,24 @@ typedef struct gradcheck {
   job *job;
   double step;   /* h of translations [m] */
   double turn;   /* h of rotations [rad]; of a quaternion, relative to its length */
-  size_t *poses; /* which are checked */
+  size_t *poses; /* indices of the checked poses */
   size_t pose_count;
-  uint64_t random; /* state */
+  uint64_t random; /* state of the random numbers */
   tally tallies[CHECKS];
-  size_t bad; /* derivatives that are not confirmed, of those that are done */
+  size_t bad; /* derivatives not confirmed so far */
 } gradcheck;
 
-/* Fills the tallies, a stage after the other, each over all poses; `done` is told the tallies that
- * are complete with it, from `first` on and before `end`. */
+/* Fills the tallies, one stage after the other, each over all poses. After each stage, `done` is
+ * called with the range of completed tallies. */
 typedef void (*gradcheck_done)(gradcheck *g, int first, int end);
 exit_code gradcheck_run(gradcheck *g, gradcheck_done done);
 
-/* A row of the table, and what stands above. where: of the worst. */
+/* Print the table's header, and a row. where: place of the worst entry. */
 void print_tally_head(void);
 void print_tally(const char *name, const char *against, const tally *t, double limit,
                  const char *where);
 
-/* `gradcheck` of a scene's worlds: worlds.c. */
+/* `gradcheck` for a scene's worlds: worlds.c. */
 exit_code gradcheck_worlds(const options *o);
 
 #endif

@@ -3,14 +3,14 @@
 #include <float.h>
 #include <math.h>
 
-/* How far extrapolations may lie apart on a smooth function, relative to the scale. */
+/* Largest difference of extrapolations on a smooth function, relative to the scale. */
 #define SETTLED 2e-6
-/* A parameter's derivatives are judged by this share of the pose's largest one at least. With
- * EXACT_LIMIT that is 1e-12 of it, some thousand roundings. */
+/* A parameter's derivatives are judged relative to at least this share of the pose's largest one.
+ * With EXACT_LIMIT that is 1e-12 of it, some thousand roundings. */
 #define LEAST_SHARE 1e-4
-/* Rounding errors of a function's value, in units of its last place, that are put up with. */
+/* Accepted rounding error of a function's value, in units of its last place. */
 #define ROUNDINGS 100
-/* Share of entries that may lie at kinks. */
+/* Largest share of entries at kinks. */
 #define ROUGH_MOST 0.2
 /* Errors of quotients below this, relative to the scale, may be rounding. */
 #define SLOPED 1e-7
@@ -30,7 +30,7 @@ double parameter_scale(double largest, double largest_of_pose)
   return fmax(largest, LEAST_SHARE * largest_of_pose);
 }
 
-/* The difference of both one-sided slopes, without what vanishes with the step. */
+/* Returns the difference of both one-sided slopes, extrapolated to step 0. */
 static double jump(const quotients *q)
 {
   double bend[STEPS];
@@ -50,7 +50,7 @@ bool entry_agrees(const entry *e)
   return e->error <= DIFFERENCE_LIMIT;
 }
 
-/* Relative to the scale; NaN counts as infinitely far. */
+/* Relative to the scale; NaN counts as infinite. */
 static double relative(double difference, double scale)
 {
   const double error = difference == 0.0 ? 0.0 : difference / scale;

@@ -10,11 +10,11 @@
 #define BLOCK_POSES 16
 #define BLOCK_BYTES ((size_t)512 << 20)
 #define MOVES (2 * STEPS) /* both ways at each step */
-/* How often shorter steps are tried, and how much shorter they are. */
+/* Number of attempts with shorter steps, and the factor between them. */
 #define ROUNDS 4
 #define SHORTER 8.0
 
-/* All that is differentiated, at `count` poses. */
+/* All differentiated functions, at `count` poses. */
 typedef struct evaluation {
   size_t count;
   double *memory;
@@ -24,20 +24,20 @@ typedef struct evaluation {
   double *gradient[REDUCTIONS_SLOPED][2];
 } evaluation;
 
-/* What is compared at once. */
+/* Derivatives that are compared together. */
 typedef struct stage {
   enum { EXACT, VALUES, HESSIAN } kind;
   abut_reduction reduction; /* of a Hessian */
-  const char *name;         /* while it runs */
+  const char *name;         /* shown during the stage */
 } stage;
 
-/* What is differentiated, and its derivatives, at the poses of one block. */
+/* The functions and their derivatives at the poses of one block. */
 typedef struct block {
   gradcheck *g;
   const stage *stage;
   const size_t *poses;
-  size_t count, contacts, width; /* of the block, a pose, a pose's parameters */
-  size_t column;                 /* the parameter in progress, of both bodies' 2 * width */
+  size_t count, contacts, width; /* poses in the block, contacts per pose, parameters per pose */
+  size_t column;                 /* current parameter, among both bodies' 2 * width */
   evaluation middle, moved;
   double *span;                          /* (STEPS, count) */
   double *scale;                         /* (count) */
@@ -45,7 +45,7 @@ typedef struct block {
   double *output[OUTPUTS];               /* derivatives along the column */
   double *product[REDUCTIONS_SLOPED][2]; /* Hessians times tangent */
   entry *entries[CHECK_JACOBIAN];        /* of the column */
-  double shrink;                         /* of its steps in this round */
+  double shrink;                         /* factor of its steps in this round */
   double *cotangent[OUTPUTS];
   double *vjp[OUTPUTS][2];
   double *inner;    /* (OUTPUTS, 2 * width, count): cotangents times columns */
@@ -56,7 +56,7 @@ typedef struct block {
 
 /* ---- memory ---- */
 
-/* The next `count` numbers of what begins at *at; with `at` NULL only counts. */
+/* Takes the next `count` numbers at *at; with `at` NULL only counts them. */
 static void carve(double **at, size_t *total, size_t count, double **out)
 {
   *total += count;
@@ -107,7 +107,7 @@ static size_t carve_block(block *b, double **at)
   return total;
 }
 
-/* Entries of a column a pose. */
+/* Entries per pose in a column. */
 static size_t entry_count(const block *b, int check)
 {
   if (check < CHECK_VJP) {
@@ -116,7 +116,7 @@ static size_t entry_count(const block *b, int check)
   return check < CHECK_GRADIENT ? 0 : check < CHECK_HESSIAN ? 1 : 2 * b->width;
 }
 
-/* All that have not been tried. Returns how many there are. */
+/* Initializes all entries. Returns their number. */
 static size_t carve_entries(block *b, entry *at)
 {
   size_t total = 0;
@@ -136,7 +136,7 @@ static void set_count(block *b, size_t count)
   b->moved.count = MOVES * count;
 }
 
-/* As many poses as fit the memory that a block may take, and at least one. */
+/* Allocates as many poses as fit in a block's memory, at least one. */
 static exit_code take_memory(block *b, gradcheck *g)
 {
   *b = (block){.g = g, .contacts = g->job->session.layout.contacts, .width = g->job->width};
@@ -182,7 +182,7 @@ static exit_code evaluate_gradient(const block *b, evaluation *e, abut_reduction
   return report_status(abut_gradient(b->g->job->session.pair, ABUT_SAME_PAIR, &batch, k, &to));
 }
 
-/* One output's cotangents at a time, so that none hides another's error. */
+/* Only one output has cotangents at a time, so that errors cannot cancel. */
 static exit_code pull_back(block *b)
 {
   for (int k = 0; k < OUTPUTS; ++k) {
@@ -199,7 +199,7 @@ static exit_code pull_back(block *b)
   return EXIT_GOOD;
 }
 
-/* Every contact is active enough for a threshold of 0: row i of a pose is its slot i. */
+/* Every contact exceeds a threshold of 0, so row i of a pose is its slot i. */
 static exit_code take_jacobian(block *b)
 {
   const size_t rows = b->count * b->contacts;
@@ -229,7 +229,7 @@ static double largest(const double *numbers, size_t count)
   return most;
 }
 
-/* Number i of `size` a pose. */
+/* Number i of `size` per pose. */
 static quotients quotients_of(const block *b, const double *middle, const double *moved,
                               size_t size, size_t pose, size_t i)
 {
@@ -242,8 +242,8 @@ static quotients quotients_of(const block *b, const double *middle, const double
   return q;
 }
 
-/* Numbers of one pose against their derivatives along the column; entries from `first` of the pose
- * on. Returns how many want shorter steps. */
+/* Compares numbers of one pose with their derivatives along the column. The entries start at
+ * `first` within the pose. Returns how many need shorter steps. */
 static size_t compare(const block *b, int check, size_t pose, size_t first, const double *middle,
                       const double *moved, size_t size, const double *derivatives, double scale)
 {
@@ -350,7 +350,7 @@ static void compare_jacobian(const block *b)
   }
 }
 
-/* When all columns' inner products are there. */
+/* Called when all columns' inner products are available. */
 static void compare_pulled_back(block *b)
 {
   for (int k = 0; k < OUTPUTS; ++k) {
@@ -379,7 +379,7 @@ static double step_of(const block *b, size_t pose)
                        : b->g->turn * sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5] + x[6] * x[6]);
 }
 
-/* Every pose, both ways along the column at every step. */
+/* Moves every pose both ways along the column at every step. */
 static void move(block *b)
 {
   const size_t row = b->count * b->width, side = b->column / b->width;
@@ -406,7 +406,7 @@ static void set_tangents(block *b)
   }
 }
 
-/* The derivatives along the column. */
+/* Computes the derivatives along the column. */
 static exit_code differentiate(block *b)
 {
   const abut_pair pair = b->g->job->session.pair;
@@ -434,7 +434,7 @@ static void tally_column(const block *b, int first, int end)
   }
 }
 
-/* The derivatives against quotients, with steps that are shorter and shorter. */
+/* Compares the derivatives with quotients, with successively shorter steps. */
 static exit_code compare_quotients(block *b)
 {
   const abut_reduction k = b->stage->reduction;
@@ -479,7 +479,7 @@ static void take_poses(block *b)
   }
 }
 
-/* What the columns are compared with, at the poses themselves. */
+/* Computes the references for the columns at the poses themselves. */
 static exit_code prepare(block *b)
 {
   if (b->stage->kind == EXACT) {
@@ -504,7 +504,7 @@ static exit_code check_block(block *b, size_t first, progress *p)
   take_poses(b);
   CLI_TRY(prepare(b));
   for (b->column = 0; b->column < columns; ++b->column) {
-    if (b->column) { /* the first one compiles, too */
+    if (b->column) { /* the first one includes compiling */
       progress_foresee(p, first * columns + b->column * b->count, b->g->pose_count * columns);
     }
     progress_say(p, "%s: %zu of %zu poses, parameter %zu of %zu", b->stage->name, first,

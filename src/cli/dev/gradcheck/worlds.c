@@ -11,15 +11,15 @@
 #define ROLLOUT_STEPS 10
 #define STEP 1e-4
 #define SEED 0x2545f4914f6cdd1du
-/* How far random worlds are from the scene's start [m, rad] and from rest [m/s, rad/s]. */
+/* Distance of random worlds from the scene's initial state [m, rad] and from rest [m/s, rad/s]. */
 #define NEAR_Q 2e-3
 #define NEAR_V 0.1
 
 static const char *const span_names[SPANS] = {"step", "rollout"};
 
-/* ---- where worlds begin ---- */
+/* ---- initial states of worlds ---- */
 
-/* Copies of reals that are there, else what the scene has, or 1. */
+/* Copies given reals, else those of the scene, or 1. */
 static exit_code copy_input(worlds_check_up *g, world_input input, const void *from,
                             const double *session_has)
 {
@@ -46,10 +46,10 @@ static exit_code copy_controls(worlds_check_up *g)
   return EXIT_GOOD;
 }
 
-#define FRICTIONS_APART 0.01 /* of a friction: how far those of bodies are spread */
+#define FRICTIONS_APART 0.01 /* relative spread of the frictions of bodies */
 
-/* An automatic pair has the larger friction of its bodies, which has a kink where they are equal,
- * as a scene's mostly are. */
+/* An automatic pair uses the larger friction of its bodies. This has a kink where they are equal,
+ * as they are in most scenes. */
 static void spread_frictions(const abut_scene_info *info, double *friction)
 {
   for (size_t i = info->pairs; i < info->parameters; ++i) {
@@ -82,7 +82,7 @@ done:
   return code;
 }
 
-/* The first is at the start itself, but not at rest. */
+/* The first world is at the scene's initial position, but not at rest. */
 static exit_code leave_start(worlds_check_up *g)
 {
   const worlds *w = &g->worlds;
@@ -110,7 +110,7 @@ static exit_code take_inputs(worlds_check_up *g)
   return g->worlds.o->value[OPTION_STATES] ? EXIT_GOOD : leave_start(g);
 }
 
-/* Status of a rollout of all worlds. */
+/* Computes the status of a rollout of all worlds. */
 static exit_code try_worlds(const worlds_check_up *g, uint32_t *status)
 {
   const worlds *w = &g->worlds;
@@ -123,7 +123,7 @@ static exit_code try_worlds(const worlds_check_up *g, uint32_t *status)
   return report_status(abut_step_worlds(w->links, &a));
 }
 
-/* The first ones that have no status, or all of them. */
+/* Chooses the first worlds with status 0, or all of them. */
 static exit_code choose_worlds(worlds_check_up *g, uint32_t *status)
 {
   const worlds *w = &g->worlds;
@@ -202,7 +202,7 @@ static void print_span(worlds_check_up *g, int span)
   fflush(stdout);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole check ---- */
 
 static exit_code check_options(worlds_check_up *g, const options *o)
 {

@@ -7,17 +7,17 @@
 #include <string.h>
 
 #define BLOCK_WORLDS 16
-#define DIRECTIONS 4      /* of a world and input */
+#define DIRECTIONS 4      /* per world and input */
 #define MOVES (2 * STEPS) /* both ways at each step */
-/* How often shorter steps are tried, and how much shorter they are. */
+/* Number of attempts with shorter steps, and the factor between them. */
 #define ROUNDS 4
 #define SHORTER 8.0
 #define TINY 1e-280
 
-/* Steps of each input, relative to that of positions: a state moves far less by the others. */
+/* Steps of each input, relative to that of positions: a state depends far less on the others. */
 static const double step_shares[WORLD_INPUTS] = {1.0, 10.0, 10.0, 1.0, 1.0, 1.0, 100.0, 1.0};
 
-/* All that worlds begin with, and where they come to. */
+/* All initial values of worlds, and their final states. */
 typedef struct point {
   size_t count;
   double *x[WORLD_INPUTS], *w;
@@ -33,10 +33,10 @@ typedef struct block {
   point middle, moved;
   double *cotangent;              /* (rows, 2 nv) of the last state */
   double *gradient[WORLD_INPUTS]; /* (rows, tangents) */
-  double *direction;              /* (rows, tangents) of the input */
-  double *along_q, *along_v;      /* (rows, nv) how the last state moves by that */
+  double *direction;              /* (rows, tangents) for the input */
+  double *along_q, *along_v;      /* (rows, nv) derivative of the last state along it */
   double *apart;                  /* (nv) */
-  double shrink;                  /* of the steps in this round */
+  double shrink;                  /* factor of the steps in this round */
   entry *entries;                 /* (rows) */
 } block;
 
@@ -58,7 +58,7 @@ size_t input_width(const worlds_check_up *g, int input)
   return input == BY_Q ? g->worlds.info.nq : tangent_width(g, input);
 }
 
-/* Of a step controls of several are those of the first. */
+/* A single step uses only the controls of the first step. */
 static size_t used(const block *b, int input, size_t width)
 {
   return input == BY_U && b->span == OF_STEP ? b->g->worlds.info.nu : width;
@@ -150,7 +150,7 @@ static void close_block(block *b)
 
 /* ---- calls of the library ---- */
 
-/* They take the place of `friction`, whose own derivatives are looked at without them. */
+/* Springs replace `friction`, so the derivatives by `friction` are checked without them. */
 static bool uses_springs(const block *b)
 {
   return b->input == BY_SPRINGS || b->g->worlds.springs;
@@ -177,7 +177,7 @@ static abut_worlds describe(const block *b, const point *p)
   return a;
 }
 
-/* The gradients of all inputs, and the last state. */
+/* Computes the gradients of all inputs, and the last state. */
 static exit_code pull_back(const block *b)
 {
   void *to[WORLD_INPUTS];
@@ -242,8 +242,8 @@ static double inner(const double *a, const double *b, size_t count)
   return sum;
 }
 
-/* Of numbers whose squares are none of a double, too: forces of springs fade with distance, and
- * have no digits left where they end. */
+/* Computes the length of a vector whose squares may underflow: forces of springs decay with
+ * distance and lose all digits in the end. */
 static double length(const double *a, size_t count)
 {
   double most = TINY, sum = 0.0;
@@ -256,8 +256,8 @@ static double length(const double *a, size_t count)
   return most * sqrt(fmax(sum, 1.0));
 }
 
-/* How far a row's last state is from that of the middle, along the cotangent. NaN where a world had
- * a status: its row says nothing. */
+/* Computes the displacement of a row's last state from that of the middle, along the cotangent. NaN
+ * if a world had a nonzero status, which makes its row meaningless. */
 static exit_code value_of(const block *b, size_t move, size_t row, double *out)
 {
   const abut_scene_info *info = &b->g->worlds.info;
@@ -272,7 +272,7 @@ static exit_code value_of(const block *b, size_t move, size_t row, double *out)
   return EXIT_GOOD;
 }
 
-/* Numbers of whose rounding the values are made. */
+/* Returns the magnitude of the numbers whose rounding affects the values. */
 static double magnitude(const block *b, size_t row)
 {
   const size_t nq = b->g->worlds.info.nq, nv = b->g->worlds.info.nv;
@@ -298,7 +298,7 @@ static exit_code move_positions(const block *b, size_t move, double h)
                                           b->moved.x[BY_Q] + move * rows * b->g->worlds.info.nq));
 }
 
-/* Every row, both ways along its direction at every step. */
+/* Moves every row both ways along its direction at every step. */
 static exit_code move_rows(const block *b)
 {
   const size_t rows = b->middle.count, width = row_width(b, b->input);
@@ -321,7 +321,7 @@ static exit_code move_rows(const block *b)
   return report_status(abut_step_worlds(b->g->worlds.links, &a));
 }
 
-/* Whether the row is done. */
+/* *done: the row needs no shorter steps. */
 static exit_code compare_row(const block *b, size_t row, bool *done)
 {
   const size_t width = row_tangents(b, b->input);
@@ -339,7 +339,7 @@ static exit_code compare_row(const block *b, size_t row, bool *done)
   return EXIT_GOOD;
 }
 
-/* Gradients times directions against quotients, with steps that are shorter and shorter. */
+/* Compares gradients times directions with quotients, with successively shorter steps. */
 static exit_code compare_quotients(block *b)
 {
   tally *t = &b->g->gradients[b->span][b->input];
@@ -365,7 +365,7 @@ static exit_code compare_quotients(block *b)
   return EXIT_GOOD;
 }
 
-/* Tangents times cotangents against gradients times directions. */
+/* Compares tangents times cotangents with gradients times directions. */
 static void compare_tangents(const block *b)
 {
   const size_t width = row_tangents(b, b->input), nv = b->g->worlds.info.nv;
@@ -374,15 +374,15 @@ static void compare_tangents(const block *b)
     const double *c = b->cotangent + row * 2 * nv;
     const double along =
       inner(c, b->along_q + row * nv, nv) + inner(c + nv, b->along_v + row * nv, nv);
-    /* What is less than the states' own rounding is nothing: a limit of 1e-8 of this is 1e-14 of
-     * these. */
+    /* Smaller values are within the states' own rounding: a limit of 1e-8 of this is 1e-14 of the
+     * states. */
     const double least = 1e-6 * magnitude(b, row);
     tally_exact(&b->g->tangents[b->span][b->input], along, inner(g, d, width),
                 fmax(length(g, width), least), place_of(b, row));
   }
 }
 
-/* By numbers of most different sizes: each moves by a share of itself. */
+/* Spring numbers differ widely in magnitude, so each moves by a fraction of itself. */
 static void scale_direction(const block *b, size_t width)
 {
   for (size_t i = 0; i < b->middle.count * width; ++i) {

@@ -9,8 +9,8 @@
 
 static const char *const names[TUNE_OUTPUTS] = {"p", "d", "n", "activity", "the gradient"};
 
-/* The agreement that docs/dev/spec.md asks for: of every entry, and of 99 % of them; by
- * precision. */
+/* The agreement that docs/dev/spec.md requires, by precision: of every entry, and of 99 % of all
+ * entries. */
 static const struct {
   double every, most;
 } tolerances[2][TUNE_OUTPUTS] = {
@@ -19,7 +19,7 @@ static const struct {
 };
 #define SHARE 0.01
 
-/* Where an output begins in p, n, d, activity, and its width. */
+/* Start of each output in p, n, d, activity, and its width. */
 static const struct {
   size_t first, width;
 } places[TUNE_GRADIENT] = {{0, 3}, {6, 1}, {3, 3}, {7, 1}};
@@ -37,7 +37,7 @@ exit_code tune_load(session *s, const options *o)
   return report_status(abut_get_layout(s->pair, &s->layout));
 }
 
-/* ---- judging ---- */
+/* ---- comparison ---- */
 
 typedef struct tally {
   double worst;
@@ -119,9 +119,9 @@ bool tune_right(const tune_error *allowed, const tune_error *e, char *trouble, s
   return true;
 }
 
-/* ---- the answers ---- */
+/* ---- the reference ---- */
 
-/* Both calls of the host path at the first `count` poses; how long they took. */
+/* Makes both calls on the host path at the first `count` poses, and measures their time. */
 static exit_code ask(const session *s, const abut_poses *poses, size_t count, bench_memory *m,
                      double *seconds)
 {
@@ -151,7 +151,7 @@ static exit_code keep(tune_answers *a, const session *s, const bench_memory *m)
   memcpy(a->values, m->contacts, 8 * m->numbers * sizeof *a->values);
   for (size_t i = 0; i < 2 * count * width; ++i) {
     a->gradients[i] = real_at(m->gradient[i / (count * width)], s->precision, i % (count * width));
-    a->largest = fmax(a->largest, fabs(a->gradients[i])); /* which passes over NaN */
+    a->largest = fmax(a->largest, fabs(a->gradients[i])); /* fmax ignores NaN */
   }
   a->largest = a->largest > 0.0 ? a->largest : 1.0;
   return EXIT_GOOD;
@@ -187,7 +187,7 @@ static void round_poses(abut_poses *p)
   }
 }
 
-/* As many poses as the host answers in the time, by the first one's. */
+/* Computes as many poses as the host can in the given time, estimated from the first one. */
 static exit_code answer(tune_answers *a, const session *s, const abut_poses *poses, double seconds)
 {
   bench_memory m = {0};
@@ -206,7 +206,7 @@ static exit_code answer(tune_answers *a, const session *s, const abut_poses *pos
   return code;
 }
 
-/* What the host path's own arithmetic costs on these bodies. */
+/* Widens tolerances by the error of the host path's own arithmetic on these bodies. */
 static exit_code allow(tune_answers *a, const options *o, abut_precision precision)
 {
   session s = {0};

@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 
 #define SECONDS 120.0
-/* Of the time that there is, what the host's answers may take. */
+/* Share of the available time for the host's reference. */
 #define ANSWERS_SHARE 0.1
 
-/* ---- where it is written ---- */
+/* ---- output file ---- */
 
-/* The folders above a file of the user's configuration; others' are not for us to make. */
+/* Creates the folders above the user's configuration file; other folders are not created. */
 static exit_code make_folders(char *path)
 {
   struct stat info;
@@ -73,7 +73,8 @@ static exit_code write_setting(const tuner *u, const char *path, const tune_sett
 
 /* ---- the present setting ---- */
 
-/* Where that does not work, as a file may make it, the simplest one is the measure. */
+/* Opens the present setting. If it does not work, for example because of a wrong file, the simplest
+ * setting is the reference. */
 static exit_code open_present(tuner *u, tune_setting **present)
 {
   abut_tuning t;
@@ -124,9 +125,9 @@ static exit_code tune_device(tuner *u, const char *path)
   return write_setting(u, path, best);
 }
 
-/* ---- all of them ---- */
+/* ---- all devices ---- */
 
-/* Parts of a device have its settings: of the device and its parts, the one named first is
+/* Parts of a device use its settings: of a device and its parts, only the first one named is
  * measured. */
 static bool has_turn(const tuner *u, size_t i)
 {
@@ -150,7 +151,7 @@ static exit_code find_infos(abut_device_info **infos, size_t *count)
   return EXIT_GOOD;
 }
 
-/* One device after the other, each with its own time, against the same answers. */
+/* Tunes one device after the other, each with its own time, against the same reference. */
 static exit_code run(tuner *u, const char *path)
 {
   abut_device_info *infos = NULL;
@@ -177,7 +178,7 @@ done:
   return code;
 }
 
-/* Contacts and their gradient are what is timed. */
+/* Only contacts and their gradient are timed. */
 static exit_code find_module(tuner *u)
 {
   u->module = u->o->value[OPTION_MODULE];

@@ -2,14 +2,14 @@
 
 #include <stdio.h>
 
-/* Less is noise. */
+/* A smaller gain is noise. */
 #define GAIN 1.02
-/* Of the time that there is, what one race may take. */
+/* Share of the available time for one race. */
 #define RACE_SHARE 0.05
 #define RIVALS 4
 
-/* What a work-group is, of devices whose work-items have one lane and of those with several: what
- * the library's table has. */
+/* Work-group sizes as in the library's table: for devices whose work-items have one lane, and for
+ * those with several. */
 #define GROUP_OF_SCALARS 64
 #define ITEMS_OF_LANES 8
 
@@ -20,7 +20,7 @@ void tune_print_title(const tuner *u)
   if (u->o->value[OPTION_QUIET]) {
     return;
   }
-  const abut_device_info *d = &u->settings[0].s.device; /* a part of one where that was named */
+  const abut_device_info *d = &u->settings[0].s.device; /* a part of a device if that was named */
   printf("%s (%s), %s: %zu contacts a pose, %zu poses a call\n"
          "%5s %5s %5s %10s %-7s %9s %12s %12s %6s\n",
          d->name, d->platform, precision_name(u->precision), u->answers.contacts,
@@ -47,7 +47,7 @@ void tune_print(const tuner *u, const tune_setting *c, const char *remark)
   fflush(stdout);
 }
 
-/* Whether there is time to build one more setting and to time it against another. */
+/* Returns whether there is time to build one more setting and to compare it with another. */
 static bool enough_time(const tuner *u)
 {
   return u->count < TUNE_SETTINGS && now() + u->longest + 6.0 * u->call < u->end;
@@ -68,8 +68,8 @@ static bool tried(const tuner *u, const abut_tuning *t)
   return i < u->count;
 }
 
-/* Opens those that were not tried before, times them against the best, and keeps the winner open
- * alone. *winner becomes its place, 0 for the old one. */
+/* Opens settings that were not tried before, times them against the best, and leaves only the
+ * winner open. *winner becomes its index, 0 for the previous best. */
 static exit_code challenge(tuner *u, tune_setting **best, const abut_tuning *rivals, size_t count,
                            size_t *winner, bool *complete)
 {
@@ -101,7 +101,7 @@ static exit_code challenge(tuner *u, tune_setting **best, const abut_tuning *riv
     first = list[i]->ratio > list[first]->ratio * (first ? 1.0 : GAIN) ? i : first;
   }
   for (size_t i = 0; i < open; ++i) {
-    if (i != first && list[i] != &u->settings[0]) { /* the present one, for the last race */
+    if (i != first && list[i] != &u->settings[0]) { /* needed for the last race */
       tune_close(list[i]);
     }
   }
@@ -128,7 +128,7 @@ static exit_code search_lanes(tuner *u, tune_setting **best, bool *complete)
   return challenge(u, best, rivals, RIVALS, &winner, complete);
 }
 
-/* The neighbour at half or twice the value; false beyond the range that is worth a try. */
+/* Returns the neighbour with half or twice the value; false outside the useful range. */
 static bool neighbour(const abut_tuning *t, coordinate along, bool up, abut_tuning *out)
 {
   const uint64_t least[] = {1, (uint64_t)1 << 20, 1}, most[] = {1024, (uint64_t)1 << 32, 1024};
@@ -147,7 +147,7 @@ static bool neighbour(const abut_tuning *t, coordinate along, bool up, abut_tuni
   return value >= least[along] && value <= most[along];
 }
 
-/* Both ways from the best, then on in the way that wins. */
+/* Tries both directions from the best, then continues in the direction that wins. */
 static exit_code search_along(tuner *u, coordinate along, tune_setting **best, bool *complete)
 {
   bool ways[2] = {true, true}; /* down, up */
@@ -167,7 +167,7 @@ static exit_code search_along(tuner *u, coordinate along, tune_setting **best, b
   return EXIT_GOOD;
 }
 
-/* The winner of many races against noise has still to win against the present one. */
+/* The winner of several noisy races must still win against the present setting. */
 static exit_code confirm(tuner *u, tune_setting *present, tune_setting **best)
 {
   tune_setting *list[2] = {present, *best};
@@ -188,8 +188,8 @@ exit_code tune_search(tuner *u, tune_setting *present, tune_setting **best, bool
 {
   *best = present;
   *complete = true;
-  if (u->device.type != ABUT_DEVICE_HOST) { /* which has one lane and works alone */
-    if (!u->module) {                       /* lanes are one for all modules */
+  if (u->device.type != ABUT_DEVICE_HOST) { /* the host path has one lane and no groups */
+    if (!u->module) {                       /* `lanes` is common to all modules */
       CLI_TRY(search_lanes(u, best, complete));
     }
     CLI_TRY(search_along(u, COORDINATE_SCRATCH, best, complete));

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A timed call: how long, and at most how many bytes it gives. */
-#define CALL_SHARE 600.0 /* of the time that there is */
+/* A timed call: its duration, and limit on its results. */
+#define CALL_SHARE 600.0 /* divisor of the available time */
 #define CALL_LEAST 0.02  /* [s] */
 #define CALL_MOST 0.2
 #define CALL_BYTES ((size_t)256 << 20)
-/* So many chunks tell one size of scratch from another; for them a call may take this many times
- * longer. */
+/* This many chunks are needed to distinguish sizes of scratch memory. For them a call may take
+ * longer by this factor. */
 #define CHUNKS 4
 #define CHUNKS_COST 4.0
 #define ROUNDS_LEAST 3
@@ -36,14 +36,14 @@ static abut_status open_context(tune_setting *c, const tuner *u)
   def.group = c->t.group;
   def.items = c->t.items;
   def.scratch_bytes = c->t.scratch_bytes;
-  def.fallback = ABUT_FALLBACK_NONE; /* the host is not what is asked here */
+  def.fallback = ABUT_FALLBACK_NONE; /* the host path must not replace the device */
   c->s = (session){.device = u->device, .precision = u->precision};
   const abut_status status = abut_create_context(&def, &c->s.context);
   c->s.open = status == ABUT_SUCCESS;
   return status == ABUT_SUCCESS ? abut_context_device(c->s.context, &c->s.device) : status;
 }
 
-/* NaN everywhere, so that nothing is right that was not written. */
+/* Fills results with NaN, so that a result that was not written is never right. */
 static void spoil(const tuner *u)
 {
   const size_t real = real_bytes(u->precision), width = pose_width(u->poses.kind);
@@ -112,7 +112,7 @@ void tune_close(tune_setting *c)
   session_close(&c->s);
 }
 
-/* Checks a setting with calls of `count` poses, and counts the chunks of one. */
+/* Checks a setting with calls of `count` poses, and counts the chunks per call. */
 static exit_code try_size(tuner *u, tune_setting *c, size_t count, uint64_t *chunks)
 {
   abut_counters before, after;
@@ -156,7 +156,7 @@ static exit_code time_both(tuner *u, tune_setting *c, size_t round)
   return EXIT_GOOD;
 }
 
-/* Of two calls that matter alike; both are from the same rounds. */
+/* Combines two equally important calls; both are from the same rounds. */
 static double ratio_of(const tune_setting *first, const tune_setting *c, size_t rounds)
 {
   double ratios[TUNE_ROUNDS];
@@ -179,7 +179,7 @@ exit_code tune_race(tuner *u, tune_setting **list, size_t count, double seconds)
       CLI_TRY_DONE(time_both(u, list[i], rounds));
     }
   }
-  for (size_t i = count; i-- > 0;) { /* the first is the others' measure */
+  for (size_t i = count; i-- > 0;) { /* the first is the reference of the others */
     list[i]->ratio = list[0]->ratio * ratio_of(list[0], list[i], rounds);
   }
   for (size_t i = 0; i < count; ++i) {

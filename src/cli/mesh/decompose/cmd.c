@@ -60,7 +60,7 @@ static exit_code check_mesh_operand(const options *o)
                          o->operands[0]);
 }
 
-/* The body, and what is written beside it, or a table alone. */
+/* Checks the outputs: the body with its second file, or only a table. */
 static exit_code check_outputs(const options *o)
 {
   const char *table = o->value[OPTION_EXPORT];
@@ -81,7 +81,7 @@ static exit_code check_outputs(const options *o)
   return check_beside(o, ".contact.obj");
 }
 
-/* Of a table nothing is fitted; the mesh is what it is measured against. */
+/* For a table nothing is fitted; the mesh is only used for comparison. */
 static exit_code check_import(const options *o)
 {
   static const option_id of_fits[] = {OPTION_PRIMITIVES, OPTION_ERROR, OPTION_MAX_PRIMITIVES,
@@ -144,13 +144,13 @@ static abut_status take_table(const options *o, decompose_work *w)
   return status;
 }
 
-/* The temperature of planes that a body was fitted with; a table has none. */
+/* Returns the temperature of planes that a body was fitted with; a table has none. */
 static double plane_of(const decompose_work *w)
 {
   return w->made.report.plane > 0.0 ? w->made.report.plane : abut_default_smoothing().plane;
 }
 
-/* How well the body that is written stands for the mesh. */
+/* Measures how well the written body represents the mesh. */
 static abut_status measure(decompose_work *w)
 {
   const abut_surface *of = &w->made.def.surface;
@@ -168,7 +168,7 @@ static abut_status measure(decompose_work *w)
   return status;
 }
 
-/* Warns what makes the contacts, and why. */
+/* Warns which mesh makes the contacts, and why. */
 static void warn_other_mesh(const options *o, const char *why)
 {
   if (o->value[OPTION_IMPORT]) {
@@ -206,8 +206,7 @@ static abut_status make_mesh(const options *o, decompose_work *w, progress *p)
   return status;
 }
 
-/* Writes the body, with the mesh that it came with where there is no contact mesh on its
- * surface. */
+/* Writes the body. If there is no contact mesh on its surface, the original mesh is written. */
 static abut_status write_body(const options *o, const decompose_work *w)
 {
   abut_decomposition written = w->made;
@@ -223,8 +222,8 @@ static abut_status write_body(const options *o, const decompose_work *w)
   return abut_write_decomposition(o->value[OPTION_OUTPUT], &written);
 }
 
-/* The body comes last, so that of a command that fails before there is none. A table is whole by
- * itself, and stays. */
+/* Writes the body last, so that it does not exist if the command fails earlier. A table is complete
+ * by itself, and remains. */
 static abut_status write_all(const options *o, const decompose_work *w, progress *p)
 {
   const char *table = o->value[OPTION_EXPORT], *body = o->value[OPTION_OUTPUT];
@@ -256,7 +255,7 @@ static exit_code decompose(const options *o, const session *s, decompose_work *w
   if (status == ABUT_SUCCESS && (body || o->operand_count)) {
     status = abut_create_body(s->context, &w->made.def, &w->body);
   }
-  /* a table is warned about by that alone */
+  /* a table is compared even without output, for its warnings */
   if (status == ABUT_SUCCESS && (tells || imports) && o->operand_count) {
     progress_say(&p, "measuring");
     status = measure(w);
@@ -281,8 +280,7 @@ exit_code cmd_decompose(const options *o)
   exit_code code = EXIT_GOOD;
   CLI_TRY(check_usage(o, &w));
   if (o->value[OPTION_OUTPUT] || o->operand_count) {
-    CLI_TRY_DONE(session_open(&s, o, w.precision)); /* a table becomes another one without a
-                                                       device */
+    CLI_TRY_DONE(session_open(&s, o, w.precision)); /* a table is converted without a device */
   }
   CLI_TRY_DONE(decompose(o, &s, &w));
 done:

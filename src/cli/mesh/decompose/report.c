@@ -72,7 +72,7 @@ static json_t *work_json(const options *o, const decompose_work *w)
   return whole ? root : NULL;
 }
 
-/* ---- lines ---- */
+/* ---- text ---- */
 
 static void tell_source(const options *o, const session *s, const decompose_work *w)
 {
@@ -158,16 +158,15 @@ static void warn_end(const options *o, const decompose_work *w)
   }
 }
 
-/* Warns of a body that is far from its mesh, by what measures it beside its samples where it was
- * not fitted here. */
+/* Warns of a body that is far from its mesh. A body that was not fitted here is judged by
+ * independent measurements instead of its samples. */
 static void warn_fit(const options *o, const decompose_work *w)
 {
   const abut_decompose_report *r = &w->made.report;
   const abut_fit *fit = &w->fit;
   const char *path = decompose_source(o);
   if (!o->value[OPTION_IMPORT]) {
-    if (w->settings.primitives) { /* what errs by more than --error allows is warned about as
-                                     such */
+    if (w->settings.primitives) { /* excessive errors with --error have their own warning */
       warn_poor(path, r->iou, r->coverage, r->primitives);
     }
     warn_depths(path, r->depth_ratio_median, r->depth_ratio_most, r->depth_ratio_most_at);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define RADIANS (3.14159265358979323846 / 180.0)
-#define OTHER_UNION 0.01 /* share by which a union may differ from the fit's unsaid */
+#define OTHER_UNION 0.01 /* relative difference between a stated union and the default of fits */
 
 static exit_code check_usage(const options *o, findings *f)
 {
@@ -41,7 +41,7 @@ static exit_code check_usage(const options *o, findings *f)
   return check_own_output(o);
 }
 
-/* Loads the body, twice the same of a pair. */
+/* Loads the body, and makes a pair of the body with itself. */
 static exit_code load(session *s, const options *o, findings *f)
 {
   CLI_TRY(report_status(load_body(s, o, o->operands[0], &s->bodies[0])));
@@ -60,8 +60,8 @@ static exit_code load(session *s, const options *o, findings *f)
   return EXIT_GOOD;
 }
 
-/* The mesh to compare with: the second operand, or the body's surface, or its own. Its unit is the
- * file's, which --scale tells of bare meshes alone. */
+/* Loads the mesh to compare with: the second operand, or the body's surface, or its own mesh. Its
+ * unit is that of the file; --scale applies only to bare meshes. */
 static exit_code load_mesh(const options *o, findings *f, char **own, abut_mesh_file *mesh)
 {
   const bool given = o->operand_count == 2;
@@ -75,7 +75,7 @@ static exit_code load_mesh(const options *o, findings *f, char **own, abut_mesh_
   f->mesh = given ? o->operands[1] : *own;
   const double scale = given || is_bare_mesh(o->operands[0]) ? f->scale : 1.0;
   CLI_TRY(report_status(abut_load_mesh(f->mesh, scale, mesh)));
-  if (given) { /* the body's own has been told of */
+  if (given) { /* the body's own mesh has been reported */
     warn_trailing(o, f->mesh, mesh->trailing);
   }
   return mesh->def.face_count

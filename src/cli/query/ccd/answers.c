@@ -61,7 +61,7 @@ exit_code ccd_compute(ccd *c, progress *p)
   return report_status(status);
 }
 
-/* ---- what is said of them ---- */
+/* ---- reports ---- */
 
 static abut_ccd_status end_of(const ccd *c, size_t row)
 {
@@ -88,7 +88,7 @@ const status_note ccd_notes[] = {
    "Derivatives are 0 there; a --separation above 0 gives touching features a normal."},
   {0}};
 
-/* Of the rows that end before their time; false where there are none. */
+/* Finds the least time of the rows that end early; returns false if there are none. */
 static bool least_time(const ccd *c, double *out)
 {
   *out = INFINITY;

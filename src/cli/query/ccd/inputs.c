@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A bare mesh of a larger diagonal [m] is asked about, as where its field is made. */
+/* A bare mesh with a larger diagonal [m] causes a warning about its unit, as for fields. */
 #define UNIT_MOST 20.0
 
 /* ---- poses ---- */
@@ -48,7 +48,7 @@ exit_code ccd_open_poses(ccd *c, const abut_pose_file_info *from)
   abut_pose_file_info to;
   CLI_TRY(report_status(abut_open_poses(c->o->value[OPTION_TO], &c->to_file, &to)));
   CLI_TRY(check_poses(c, from->count, from->kind, to.count, to.kind));
-  if (to.pairs && !from->pairs) { /* which was warned about */
+  if (to.pairs && !from->pairs) { /* a warning was printed */
     warn_pairs();
   }
   return EXIT_GOOD;
@@ -90,7 +90,7 @@ void ccd_free_inputs(ccd *c)
 
 /* ---- meshes ---- */
 
-/* Makes the mesh anew with its vertices times `scale`. */
+/* Makes the mesh again with its vertices times `scale`. */
 static exit_code scale_mesh(const ccd *c, double scale, const abut_ccd_mesh_info *info,
                             abut_ccd_mesh *mesh)
 {

@@ -1,6 +1,6 @@
 #include "query/ccd/ccd.h"
 
-/* Lengths are within this [m], and shares that are kept below 1. */
+/* Bounds: lengths [m], and `keep`, which must be below 1. */
 #define LENGTH_MOST 1e9
 #define KEEP_MOST 0.999
 

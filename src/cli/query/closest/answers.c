@@ -60,7 +60,7 @@ exit_code closest_compute(closest *c, progress *p)
   return report_status(status);
 }
 
-/* ---- what is said of them ---- */
+/* ---- reports ---- */
 
 #define END ((uint8_t) ~((unsigned)ABUT_CLOSEST_FLAT | (unsigned)ABUT_CLOSEST_STEEP))
 
@@ -94,7 +94,7 @@ static size_t count_beyond(const closest *c)
   return count;
 }
 
-/* Of the rows whose distance is known; false where there are none. */
+/* Finds the least of the known distances; returns false if there are none. */
 static bool least_distance(const closest *c, double *out)
 {
   *out = INFINITY;
@@ -132,7 +132,7 @@ void closest_summarise(const closest *c)
 
 /* ---- arrays ---- */
 
-/* Of body 2, whose shapes stand behind body 1's. */
+/* For body 2, whose shapes follow those of body 1. */
 static void count_from_own(const closest *c)
 {
   for (size_t i = 0; i < c->poses.count; ++i) {

@@ -1,4 +1,4 @@
-/* Closest points of convex shapes: what `abut closest` computes. */
+/* Closest points of convex shapes, for `abut closest`. */
 #ifndef ABUT_CLI_CLOSEST_CLOSEST_H
 #define ABUT_CLI_CLOSEST_CLOSEST_H
 
@@ -9,25 +9,25 @@ typedef struct closest {
   session session;
   abut_poses poses;
   pose_arrays arrays;
-  size_t width;        /* of a pose */
-  abut_body_part part; /* what of a body is taken as shapes */
-  abut_shape *shapes;  /* (shape_count) of --shapes, or body 1's and then body 2's */
+  size_t width;        /* numbers per pose */
+  abut_body_part part; /* the parts of a body that become shapes */
+  abut_shape *shapes;  /* (shape_count) of --shapes, or body 1's followed by body 2's */
   size_t shape_count;
-  size_t counts[2];     /* how many of them are of each body; 0 with --shapes */
-  abut_pose_file *file; /* of blocks of a folder, which poses are of which shapes; else NULL */
-  uint32_t *one, *two;  /* (N) which of `shapes` a pose is of; NULL: 0 and 1 */
+  size_t counts[2];     /* number of shapes of each body; 0 with --shapes */
+  abut_pose_file *file; /* for blocks of a folder: assigns shapes to poses; else NULL */
+  uint32_t *one, *two;  /* (N) indices of a pose's shapes; NULL: 0 and 1 */
   abut_closest_batch batch;
   bool derives; /* --jacobian */
   abut_closest_smoothing smoothing;
   abut_closest_jacobians jacobians;
-  double seconds; /* that the library took */
+  double seconds; /* time in the library */
 } closest;
 
 /* ---- settings.c ---- */
 
-/* --jacobian, and what belongs to its methods. */
+/* Reads --jacobian, and the settings of its methods. */
 exit_code closest_read_settings(closest *c, abut_precision precision);
-/* The word of the method. */
+/* The method's name on the command line. */
 const char *closest_method(const closest *c);
 
 /* ---- shapes.c ---- */
@@ -36,11 +36,11 @@ const char *closest_method(const closest *c);
 exit_code closest_read_part(closest *c);
 /* Loads the shapes of --shapes, or of both bodies. */
 exit_code closest_load_shapes(closest *c);
-/* Finds which shapes every pose is of, of which the batch has `first` before: what the file of
- * --poses says; of bodies of several shapes the two that are nearest to each other, and progress is
- * shown unless somebody else shows that of all blocks. */
+/* Finds the shapes of every pose; the batch has `first` poses before these. They are given in the
+ * file of --poses; for bodies with several shapes they are the two nearest ones. Shows progress,
+ * unless the caller shows that of all blocks. */
 exit_code closest_find_rows(closest *c, size_t first);
-/* Whether a body may be several shapes, of which the answer tells one. */
+/* Returns whether a body may have several shapes, so that the result names one. */
 bool closest_tells_rows(const closest *c);
 void closest_free_rows(closest *c);
 void closest_free_shapes(closest *c);
@@ -49,10 +49,10 @@ void closest_free_shapes(closest *c);
 
 exit_code closest_take_memory(closest *c);
 exit_code closest_compute(closest *c, progress *p);
-/* Of rows that were rejected or did not converge. */
+/* Notes on rows that were rejected or did not converge. */
 extern const status_note closest_notes[];
 void closest_add(const closest *c, outputs *l);
-/* Prints the line that sums up. */
+/* Prints the summary line. */
 void closest_summarise(const closest *c);
 void closest_free_answers(closest *c);
 

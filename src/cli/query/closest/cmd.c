@@ -32,7 +32,7 @@ static exit_code check_usage(closest *c, abut_precision *precision)
 
 static exit_code take_poses(closest *c, const abut_poses *poses)
 {
-  abut_batch batch = abut_default_batch(); /* of which the poses alone are of use */
+  abut_batch batch = abut_default_batch(); /* used only for its poses */
   pose_arrays_close(&c->arrays);
   CLI_TRY(pose_arrays_open(&c->arrays, &batch, &c->session, poses));
   c->width = pose_width(poses->kind);
@@ -51,7 +51,7 @@ static exit_code compute_block(void *user, const abut_poses *poses, size_t first
 {
   closest *c = user;
   closest_free_answers(c);
-  /* the block's own are somebody else's */
+  /* the block's poses are owned by the caller */
   c->poses = (abut_poses){.count = poses->count, .kind = poses->kind};
   c->smoothing.first = first;
   CLI_TRY(take_poses(c, poses));

@@ -7,7 +7,7 @@ static const char *const method_words[] = {"exact", "gumbel", "gaussian", "zerot
 #define METHODS (sizeof method_words / sizeof *method_words)
 #define BIT(method) (1u << (method))
 
-/* Options that some methods have. */
+/* Options that apply only to some methods. */
 static const struct {
   option_id id;
   unsigned methods;

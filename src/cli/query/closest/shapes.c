@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many pairs of shapes are computed in one call to find the nearest ones. */
+/* Pairs of shapes per call when the nearest ones are searched. */
 #define PAIRS_OF_CALL ((size_t)1 << 18)
 
-/* A bare mesh of a larger diagonal [m] is asked about, as where its field is made. */
+/* A bare mesh with a larger diagonal [m] causes a warning about its unit, as for fields. */
 #define UNIT_MOST 20.0
 
 /* In the order of abut_body_part. */
@@ -37,11 +37,11 @@ void closest_free_rows(closest *c)
 
 void closest_free_shapes(closest *c)
 {
-  (c->o->value[OPTION_SHAPES] ? abut_free : free)(c->shapes); /* the shapes go with their context */
+  (c->o->value[OPTION_SHAPES] ? abut_free : free)(c->shapes); /* the context destroys the shapes */
   c->shapes = NULL;
 }
 
-/* Makes room for the shapes of both bodies. */
+/* Allocates the shapes of both bodies. */
 static exit_code take_shapes(closest *c)
 {
   c->shape_count = c->counts[0] + c->counts[1];
@@ -51,7 +51,7 @@ static exit_code take_shapes(closest *c)
 
 /* ---- hulls of meshes ---- */
 
-/* Makes the hull anew with its `count` vertices times `scale`. */
+/* Makes the hull again with its `count` vertices times `scale`. */
 static exit_code scale_hull(const closest *c, double scale, size_t count, abut_shape *hull)
 {
   abut_shape_def def = abut_default_shape_def();
@@ -115,8 +115,8 @@ static exit_code count_shapes(closest *c, int body)
                          part_words[c->part]);
 }
 
-/* No convex shape is what is taken away: the nearest of those that add is found, as if nothing
- * were. Nor are primitives of other families among the shapes. */
+/* Subtracted shapes are not convex obstacles: the nearest of the added shapes is found as if
+ * nothing were subtracted. Primitives of other families are not among the shapes either. */
 static exit_code warn_left_out(const closest *c, int body)
 {
   abut_body_info info;
@@ -145,7 +145,7 @@ static exit_code make_shapes(closest *c, int body, abut_shape *to)
            : report(status_exit_code(status), "%s: %s", c->o->operands[body], abut_last_error());
 }
 
-/* A mesh alone has a field, which is no shape: none is made to find that out. */
+/* A bare mesh only has a field, which is not a shape. This is checked before the field is made. */
 static exit_code check_has_parts(const closest *c)
 {
   for (int i = 0; i < 2; ++i) {
@@ -222,12 +222,12 @@ exit_code closest_load_shapes(closest *c)
   return EXIT_GOOD;
 }
 
-/* ---- the nearest of several ---- */
+/* ---- the nearest of several shapes ---- */
 
-/* Some poses, each as often as there are pairs of shapes. */
+/* Some poses, each repeated for every pair of shapes. */
 typedef struct pairs {
-  size_t count; /* of pairs of shapes */
-  size_t most;  /* poses of a call */
+  size_t count; /* number of pairs of shapes */
+  size_t most;  /* poses per call */
   uint32_t *one, *two;
   void *pose1, *pose2, *d;
 } pairs;
@@ -241,8 +241,7 @@ static void *take(size_t rows, size_t count, size_t bytes)
 static exit_code pairs_open(pairs *p, const closest *c)
 {
   const size_t real = real_bytes(c->session.precision);
-  p->count = c->counts[0] * c->counts[1]; /* each body's shapes are in memory: far from wrapping
-                                             around */
+  p->count = c->counts[0] * c->counts[1]; /* no overflow: each body's shapes are in memory */
   p->most = p->count < PAIRS_OF_CALL ? PAIRS_OF_CALL / p->count : 1;
   p->most = p->most < c->poses.count ? p->most : c->poses.count;
   p->one = take(p->most, p->count, sizeof *p->one);
@@ -270,7 +269,7 @@ static void pairs_close(pairs *p)
   free(p->d);
 }
 
-/* `count` poses from `first` on, all pairs of each. */
+/* Repeats `count` poses starting at `first` for all pairs. */
 static void repeat_poses(const closest *c, const pairs *p, size_t first, size_t count)
 {
   const size_t row = c->width * real_bytes(c->session.precision);
@@ -297,7 +296,7 @@ static void take_nearest(closest *c, const pairs *p, size_t first, size_t count)
 
 static exit_code compute_pairs(closest *c, pairs *p)
 {
-  const bool shows = !c->file; /* in a folder its blocks are what progress is of */
+  const bool shows = !c->file; /* in a folder, progress counts its blocks */
   progress shown = progress_begin(c->o, "nearest shapes, poses");
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(pairs_open(p, c));

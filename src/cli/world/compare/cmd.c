@@ -47,9 +47,9 @@ double series_most(const double *x, size_t count)
   return most;
 }
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
-/* The laws of --models, in the order of the table, or all. */
+/* Chooses the laws of --models, in the order of the table, or all. */
 static exit_code choose_laws(const options *o, bool chosen[LAWS])
 {
   const char *names[LAWS];
@@ -95,7 +95,7 @@ static exit_code check_usage(comparison *c, const options *o, bool chosen[LAWS])
 
 /* ---- laws ---- */
 
-/* What is wrong with the scene itself is wrong by every law. */
+/* An error in the scene itself is the same for every law. */
 static exit_code nothing_left(const comparison *c)
 {
   const char *first = c->out[0].reason;
@@ -126,10 +126,10 @@ static exit_code load_law(comparison *c, const law *l, progress *p)
     abut_scene_info info;
     ++c->run_count;
     CLI_TRY(report_status(abut_get_scene_info(r->links, &info)));
-    CLI_TRY(need_listed("compare", c->worlds.o, &info)); /* before it warns of anything */
+    CLI_TRY(need_listed("compare", c->worlds.o, &info)); /* before any warnings */
     r->whole_forces = info.clouds;
     warn_coarse(c->worlds.o->operands[0], &info);
-    if (c->run_count == 1) { /* the same bodies each time */
+    if (c->run_count == 1) { /* the bodies are the same for each law */
       warn_diagnostics(c->worlds.o->operands[0], &info);
     }
     CLI_TRY(warn_sinking(c->worlds.o->operands[0], r->links, &info));
@@ -146,7 +146,8 @@ static exit_code load_law(comparison *c, const law *l, progress *p)
   return EXIT_GOOD;
 }
 
-/* Of springs between clouds the bodies' fields are of another law's scene, if it has them. */
+/* If all laws are springs between clouds, another law's scene gives the bodies' fields, if they
+ * have them. */
 static exit_code find_shapes(comparison *c)
 {
   abut_scene_options how = abut_default_scene_options();
@@ -187,8 +188,8 @@ static exit_code load_laws(comparison *c, const bool chosen[LAWS])
   CLI_TRY(find_shapes(c));
   c->worlds.links = c->runs[0].links;
   CLI_TRY(report_status(abut_get_scene_info(c->worlds.links, &c->worlds.info)));
-  for (size_t i = 0; i < c->run_count; ++i) { /* numbers of springs are those of one law, and what
-                                                 others raise stops it */
+  for (size_t i = 0; i < c->run_count; ++i) { /* numbers of springs apply to one law only; values
+                                                 that other laws raise would stop this one */
     c->worlds.info.springs = c->runs[i].law->springs ? c->worlds.info.pairs
                                                      : c->worlds.info.springs;
     c->worlds.info.by_springs = c->worlds.info.by_springs && c->runs[i].law->springs;
@@ -196,7 +197,7 @@ static exit_code load_laws(comparison *c, const bool chosen[LAWS])
   return EXIT_GOOD;
 }
 
-/* Contacts that a caller gives with each step are none here. */
+/* Contacts given by the caller with each step are not available here. */
 static exit_code check_pairs(const comparison *c)
 {
   for (size_t i = 0; i < c->worlds.info.pairs; ++i) {
@@ -218,7 +219,7 @@ static const void *row_of(const comparison *c, const void *rows, size_t width)
               : NULL;
 }
 
-/* Of all worlds that files tell of, one is gone with. */
+/* Takes one of all worlds in the files. */
 static exit_code take_world(comparison *c)
 {
   worlds *w = &c->worlds;
@@ -248,7 +249,7 @@ static exit_code take_world(comparison *c)
   return EXIT_GOOD;
 }
 
-/* How deep bodies are in each other is found of positions, and moved links are elsewhere. */
+/* Depths are computed from positions only, but moved links are elsewhere. */
 static void leave_depths(comparison *c)
 {
   if (c->shaped && worlds_moved(&c->worlds).any) {
@@ -273,7 +274,7 @@ static exit_code take_times(comparison *c)
   return EXIT_GOOD;
 }
 
-/* ---- what is told ---- */
+/* ---- output ---- */
 
 static double end_energy(const comparison *c, const law_run *r)
 {
@@ -298,7 +299,7 @@ static void print_table(const comparison *c)
   }
 }
 
-/* JSON has no word for what is not finite. */
+/* JSON cannot represent numbers that are not finite. */
 static json_t *number(double x)
 {
   return isfinite(x) ? json_real(x) : json_null();
@@ -341,9 +342,9 @@ static exit_code print_json(const comparison *c)
   return good ? EXIT_GOOD : report(EXIT_RUN, "the results could not be printed");
 }
 
-/* ---- series ---- */
+/* ---- time series ---- */
 
-/* Rows first, then laws: what simulate writes of as many worlds. */
+/* Puts rows first, then laws, like the output of simulate for as many worlds. */
 static exit_code gather(const comparison *c, size_t width, size_t bytes,
                         const void *const from[LAWS], void **out)
 {
@@ -402,7 +403,7 @@ done:
   return code;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole command ---- */
 
 static exit_code run_laws(comparison *c)
 {

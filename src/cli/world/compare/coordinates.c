@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP 0.1   /* [m] or [rad]: how far each coordinate is moved */
-#define MOVED 0.01 /* of a pose's numbers */
+#define STEP 0.1   /* [m] or [rad]: step of each coordinate */
+#define MOVED 0.01 /* smallest change of a pose's numbers that counts */
 #define POSE 7
 
-/* What a coordinate moves. */
+/* The effect of a coordinate. */
 typedef struct moving {
-  size_t link; /* the first of the links: its joint's */
+  size_t link; /* the first moving link: that of its joint */
   bool turns;
 } moving;
 
@@ -70,7 +70,7 @@ static moving what_moves(const probe *p, size_t links)
   return m;
 }
 
-/* Moves each coordinate by itself, and sees which links go. */
+/* Moves each coordinate separately, and finds which links move. */
 static exit_code probe_all(probe *p, const comparison *c)
 {
   const worlds *w = &c->worlds;
@@ -93,7 +93,7 @@ static exit_code probe_all(probe *p, const comparison *c)
   return EXIT_GOOD;
 }
 
-/* Coordinates of one joint stand behind each other. */
+/* Coordinates of one joint are consecutive. */
 static void name(comparison *c, const moving *of)
 {
   static const char axes[] = "xyz";

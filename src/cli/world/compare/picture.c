@@ -8,7 +8,7 @@
 enum { WIDTH = 1400, HEIGHT = 1040, MARGIN = 24, HEAD = 88, LABELS = 112, TITLE = 32, AXIS = 32 };
 enum { COLUMNS = 2, PANELS = 4, GAP = 24, SWATCH = 32, TEXT_LENGTH = 128 };
 #define DECADES_MOST 5.0 /* of a logarithmic axis */
-#define ROOM 0.04        /* above and below what is shown, as a share of it */
+#define ROOM 0.04        /* margin above and below the data, as a share of its range */
 
 static const rgb law_colours[LAWS] = {{0, 114, 178}, {213, 94, 0}, {0, 150, 110}};
 
@@ -44,13 +44,13 @@ static double value_of(const comparison *c, const law_run *r, series of, size_t 
 
 /* ---- axes ---- */
 
-/* As an axis counts it; what is not above 0 lies below every logarithmic one. */
+/* Converts to the axis' scale; on a logarithmic axis, values up to 0 are below the range. */
 static double counted(const panel *p, double x)
 {
   return p->logarithmic ? (x > 0.0 ? log10(x) : -(double)INFINITY) : x;
 }
 
-/* What all laws have, some room around it. Several decades of a logarithm at most. */
+/* Finds the range of all laws with a margin; at most some decades on a logarithmic axis. */
 static void find_range(const comparison *c, panel *p)
 {
   double low = (double)INFINITY, high = -(double)INFINITY;
@@ -61,7 +61,7 @@ static void find_range(const comparison *c, panel *p)
       high = isfinite(x) ? fmax(high, x) : high;
     }
   }
-  if (low > high) { /* nothing to be shown */
+  if (low > high) { /* no data */
     low = p->logarithmic ? -1.0 : 0.0;
     high = p->logarithmic ? 0.0 : 1.0;
   }
@@ -128,7 +128,7 @@ static exit_code draw_times(picture *q, const panel *p)
 
 /* ---- lines ---- */
 
-/* Earlier laws have wider lines, which show on both sides of one that goes the same way. */
+/* Earlier laws have wider lines, which remain visible behind an identical later one. */
 static void draw_line(picture *q, const panel *p, size_t run)
 {
   const comparison *c = q->c;
@@ -160,7 +160,7 @@ static exit_code draw_panel(picture *q, panel *p)
   return EXIT_GOOD;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole picture ---- */
 
 static exit_code draw_head(picture *q)
 {
@@ -189,7 +189,7 @@ static exit_code draw_head(picture *q)
   return EXIT_GOOD;
 }
 
-/* Forces of an impact and of rest differ by powers of ten, and so do gradients. */
+/* Forces and gradients vary by orders of magnitude between impact and rest. */
 static panel panel_of(const comparison *c, size_t k)
 {
   static const char *const titles[PANELS] = {"total energy [J]", "deepest penetration [mm]",

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIMED 3 /* rollouts, of which the median counts */
-/* A list of contacts has what is more active than this; one that is half active is in touch. */
+#define TIMED 3 /* rollouts, of which the median is used */
+/* Lists have contacts of more than the first activity; a contact with at least the second is
+ * touching. */
 #define ACTIVE_LEAST 1e-6
 #define ACTIVE_TOUCHING 0.5
 
@@ -20,7 +21,7 @@ static void *row_at(const comparison *c, void *rows, size_t row, size_t width)
   return (char *)rows + row * bytes_of(c, width);
 }
 
-/* Steps from the start to a row. */
+/* Returns the number of steps from the start to a row. */
 static size_t steps_to(const comparison *c, size_t row)
 {
   const size_t steps = row * c->record;
@@ -52,7 +53,7 @@ static exit_code take_memory(const comparison *c, law_run *r)
 
 /* ---- contacts ---- */
 
-/* How long the normal of a listed contact is, less 1. */
+/* Returns the length of a listed contact's normal minus 1. */
 static double beyond_one(const comparison *c, const abut_compact *list, size_t i)
 {
   double square = 0.0;
@@ -63,7 +64,7 @@ static double beyond_one(const comparison *c, const abut_compact *list, size_t i
   return sqrt(square) - 1.0;
 }
 
-/* The first slot of each pair among those of all. */
+/* Finds the first slot of each pair among all slots. */
 static exit_code find_slots(const comparison *c, size_t *first)
 {
   const size_t pairs = c->worlds.info.pairs;
@@ -94,7 +95,7 @@ static void take_contacts(const comparison *c, law_run *r, size_t row, const voi
   }
 }
 
-/* Of springs: a force a pair. */
+/* For springs: one force per pair. */
 static void add_forces(const comparison *c, law_run *r, size_t row, const void *forces)
 {
   for (size_t i = 0; i < c->worlds.info.pairs; ++i) {
@@ -107,7 +108,7 @@ static void add_forces(const comparison *c, law_run *r, size_t row, const void *
   }
 }
 
-/* Along normals. */
+/* Adds forces along normals. */
 static exit_code add_normals(const comparison *c, law_run *r, size_t row, const void *forces)
 {
   abut_scene_info info;
@@ -118,7 +119,7 @@ static exit_code add_normals(const comparison *c, law_run *r, size_t row, const 
   return EXIT_GOOD;
 }
 
-/* forces: of the step from a row, of all slots, (slots, 3). */
+/* forces: of the step from a row, for all slots, (slots, 3). */
 static exit_code find_touch(const comparison *c, law_run *r, size_t row, const void *forces)
 {
   if (r->whole_forces) {
@@ -147,9 +148,10 @@ done:
   return code;
 }
 
-/* ---- forwards ---- */
+/* ---- forward ---- */
 
-/* The world at a row, for steps from `done` on; the last row of controls goes on behind them. */
+/* Describes the world at a row, for steps after the first `done`. After the last row of controls,
+ * that row continues to apply. */
 static abut_worlds describe(const comparison *c, const law_run *r, size_t row, size_t done,
                             size_t steps)
 {
@@ -166,7 +168,7 @@ static abut_worlds describe(const comparison *c, const law_run *r, size_t row, s
   return a;
 }
 
-/* What a step from a row tells of it; and where the step leads. */
+/* Measures a step from a row, and computes the state after it. */
 static exit_code look(const comparison *c, law_run *r, size_t row, void *forces, const state *to)
 {
   abut_worlds a = describe(c, r, row, steps_to(c, row), 1);
@@ -178,11 +180,11 @@ static exit_code look(const comparison *c, law_run *r, size_t row, void *forces,
   a.w_next = to->w;
   a.status = &status;
   CLI_TRY(report_status(abut_step_worlds(r->links, &a)));
-  r->status |= row + 1 < c->rows ? status : 0; /* the last row's step is not of the rollout */
+  r->status |= row + 1 < c->rows ? status : 0; /* the last row's step is not in the rollout */
   return find_touch(c, r, row, forces);
 }
 
-/* From a state to the next row, where that is more than a step away. */
+/* Continues from a state to the next row, if that is more than one step away. */
 static exit_code advance(const comparison *c, law_run *r, size_t row, const state *from)
 {
   const worlds *w = &c->worlds;
@@ -239,7 +241,7 @@ done:
   return code;
 }
 
-/* ---- backwards ---- */
+/* ---- backward ---- */
 
 static void take_gradient(const comparison *c, law_run *r, size_t row, const void *reals)
 {
@@ -263,8 +265,8 @@ static void leave_gradient(const comparison *c, law_run *r)
   }
 }
 
-/* From the gradient by a row to that by the row before it. `bar` is that and becomes this. *none:
- * the law has no derivatives of this scene. */
+/* Computes the gradient by the previous row from that by a row. `bar` is updated. *none: the law
+ * has no derivatives for this scene. */
 static exit_code step_back(const comparison *c, const law_run *r, size_t row, void *bar,
                            void *before, bool *none)
 {
@@ -319,7 +321,7 @@ done:
   return code;
 }
 
-/* Of a world that stopped there is neither a gradient nor what would have been. */
+/* A world that stopped has no gradient, and no data after that. */
 static void cut(const comparison *c, law_run *r)
 {
   const abut_precision precision = c->worlds.session.precision;
@@ -348,8 +350,8 @@ static int compare_seconds(const void *a_, const void *b_)
   return (a > b) - (a < b);
 }
 
-/* All steps in one call, of which the end alone is wanted. What is compiled when it is first needed
- * is there by now. */
+/* Times all steps in one call that only returns the final state. Programs are already compiled by
+ * now. */
 static exit_code measure(const comparison *c, law_run *r)
 {
   const worlds *w = &c->worlds;

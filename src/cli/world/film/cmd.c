@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define RADIANS (3.14159265358979323846 / 180.0)
-#define FRAMED_MOST 256 /* states that the camera is placed by */
+#define FRAMED_MOST 256 /* states used to place the camera */
 #define PIXELS_MOST 4096
 #define FRAMES_MOST 1000
 
@@ -69,7 +69,7 @@ static exit_code check_usage(film *f, const options *o)
   return check_film_output(f);
 }
 
-/* ---- what simulate wrote ---- */
+/* ---- files of simulate ---- */
 
 static exit_code check_times(const film *f, const inputs *file, const double *time)
 {
@@ -87,7 +87,7 @@ static exit_code check_times(const film *f, const inputs *file, const double *ti
   return EXIT_GOOD;
 }
 
-/* The states of a run, of the world that is drawn. */
+/* Takes the states of a run for the drawn world. */
 static exit_code take_world(film *f, size_t run, const abut_array *q)
 {
   const size_t nq = f->info.nq, count = q->shape[1];
@@ -103,7 +103,8 @@ static exit_code take_world(film *f, size_t run, const abut_array *q)
   return EXIT_GOOD;
 }
 
-/* The states that the camera holds in view: every so many, the first and the last among them. */
+/* Chooses the states that the camera keeps in view: evenly spaced, including the first and the
+ * last. */
 static exit_code frame_worlds(film *f)
 {
   const size_t nq = f->info.nq, most = FRAMED_MOST / f->runs;

@@ -11,16 +11,16 @@
 
 #define CHANNELS 3
 #define SHEET_COLUMNS 4
-#define SIDE_MOST 16384 /* of a picture of several */
+#define SIDE_MOST 16384 /* largest side of a picture with several views */
 
 film_kind kind_of_film(const char *path)
 {
   return ends_with(path, ".mp4") ? FILM_VIDEO : ends_with(path, ".png") ? FILM_SHEET : FILM_FOLDER;
 }
 
-/* ---- where pictures go ---- */
+/* ---- output ---- */
 
-/* Frames of an earlier film among those of this one would be a film of neither. */
+/* The folder must be empty, because frames of an earlier film would mix with the new ones. */
 static exit_code check_folder(const char *path)
 {
   DIR *folder = opendir(path);
@@ -35,7 +35,7 @@ static exit_code check_folder(const char *path)
   return empty ? EXIT_GOOD : report(EXIT_INPUT, "%s: the folder is not empty", path);
 }
 
-/* Whether the folder can be made, whose own folder must be there. */
+/* Checks whether the folder can be created; its parent must exist. */
 static exit_code check_new_folder(const char *path)
 {
   size_t length = strlen(path);
@@ -48,7 +48,8 @@ static exit_code check_new_folder(const char *path)
   return code;
 }
 
-/* A folder's name ends with '/', unless it is there: a misspelt ending makes no folder. */
+/* A folder's name must end with '/' unless it exists, so that a misspelt extension does not create
+ * a folder. */
 exit_code check_film_output(const film *f)
 {
   const char *path = f->o->value[OPTION_OUTPUT];
@@ -166,7 +167,7 @@ static size_t frame_count(const film *f)
   return f->kind == FILM_SHEET ? f->frames : (size_t)floor(seconds * f->rate + 1e-6) + 1;
 }
 
-/* The kept state that is nearest to a frame's time. `from`: that of the frame before. */
+/* Returns the recorded state nearest to a frame's time, starting at that of the previous frame. */
 static size_t row_of(const film *f, size_t frame, size_t from)
 {
   const double first = time_at(f, 0), seconds = time_at(f, f->rows - 1) - first;

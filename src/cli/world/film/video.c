@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-/* The film as long as it is not whole; empty: there is none. A signal's handler reads it. */
+/* Path of the unfinished film; empty: none. Read by a signal handler. */
 static char unfinished[4096];
 
 void video_remove_unfinished(void)
@@ -26,7 +26,7 @@ void video_remove_unfinished(void)
   }
 }
 
-/* Whether a folder of PATH has the program. */
+/* Returns whether a folder of PATH contains the program. */
 static bool has_program(const char *folders)
 {
   char path[4096];
@@ -51,7 +51,7 @@ exit_code video_check(const char *path)
                     path);
 }
 
-/* A file of its own in the film's folder, with the rights that a new file has. */
+/* Creates a temporary file in the film's folder, with the permissions of a new file. */
 static exit_code make_unfinished(const char *path)
 {
   const char *slash = strrchr(path, '/');
@@ -72,7 +72,7 @@ static exit_code make_unfinished(const char *path)
   return EXIT_GOOD;
 }
 
-/* Its input is the pipe's end; what it says goes where ours goes. */
+/* Starts the program with the pipe's end as input; its messages go to our own output. */
 static int spawn(pid_t *process, int input, int other_end, const char *const *arguments,
                  size_t count)
 {
@@ -80,7 +80,7 @@ static int spawn(pid_t *process, int input, int other_end, const char *const *ar
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t usual;
-  memcpy(own, arguments, count * sizeof *own); /* which are not written, whatever their type */
+  memcpy(own, arguments, count * sizeof *own); /* not modified, despite their type */
   int error = posix_spawn_file_actions_init(&actions);
   if (error) {
     return error;
@@ -106,7 +106,7 @@ exit_code video_begin(video *v, const char *path, uint32_t width, uint32_t heigh
   snprintf(size, sizeof size, "%ux%u", width, height);
   snprintf(rate_text, sizeof rate_text, "%.9g", rate);
   CLI_TRY(make_unfinished(path));
-  /* Players want even numbers of pixels, and this way of writing colours. */
+  /* Players require even numbers of pixels and this pixel format. */
   const char *const arguments[] = {PROGRAM,
                                    "-loglevel",
                                    "error",
@@ -135,7 +135,7 @@ exit_code video_begin(video *v, const char *path, uint32_t width, uint32_t heigh
     video_end(v, false);
     return report(EXIT_RUN, "%s: %s", path, strerror(error));
   }
-  signal(SIGPIPE, SIG_IGN); /* where ffmpeg ends early, writing fails */
+  signal(SIGPIPE, SIG_IGN); /* if ffmpeg ends early, writing fails instead */
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   *v = (video){.pipe = ends[1], .path = path};
@@ -164,7 +164,7 @@ exit_code video_add(video *v, const uint8_t *rgb, size_t bytes)
   return EXIT_GOOD;
 }
 
-/* Its exit status, or that of a program that a signal ended. */
+/* Returns the exit status, or 128 plus the signal number. */
 static int wait_for(pid_t process)
 {
   int status = 0;

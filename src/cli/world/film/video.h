@@ -1,4 +1,4 @@
-/* Films by ffmpeg, a program of its own that reads pictures from a pipe. */
+/* Films written by ffmpeg, a separate program that reads pictures from a pipe. */
 #ifndef ABUT_CLI_FILM_VIDEO_H
 #define ABUT_CLI_FILM_VIDEO_H
 
@@ -11,15 +11,15 @@ typedef struct video {
   const char *path;
 } video;
 
-/* Says what to install where ffmpeg is not there. */
+/* Reports what to install if ffmpeg is missing. */
 exit_code video_check(const char *path);
-/* Starts a film, which has another name until it is whole. video_end ends it: with `whole` it comes
- * into place, else it is gone. */
+/* Starts a film under a temporary name. video_end finishes it: with `whole` it is renamed,
+ * otherwise removed. */
 exit_code video_begin(video *v, const char *path, uint32_t width, uint32_t height, double rate);
 exit_code video_add(video *v, const uint8_t *rgb, size_t bytes);
 exit_code video_end(video *v, bool whole);
 
-/* Removes what is begun and not ended: for the handler of a signal that ends the process. */
+/* Removes unfinished films; for the handler of a signal that ends the process. */
 void video_remove_unfinished(void);
 
 #endif

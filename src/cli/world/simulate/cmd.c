@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a call of the library lasts, so that progress is shown [s], and what of the kept states
- * it may have beside those of the output [bytes]. */
+/* Target duration of a call of the library, so that progress is shown [s], and the memory for
+ * recorded states besides the output [bytes]. */
 #define CALL_SECONDS 0.3
 #define CALL_BYTES ((size_t)64 << 20)
 
-/* How many states of a call are kept beside, and how many steps it makes. */
+/* The number of steps in a call, and how many states it records besides its final one. */
 typedef struct call_size {
   size_t steps, record, kept;
 } call_size;
 
-/* Width of a world's row among reals, in bytes. */
+/* Returns the size of a world's row of reals in bytes. */
 static size_t row_of(const simulation *s, size_t width)
 {
   return width * real_bytes(s->worlds.session.precision);
@@ -65,15 +65,16 @@ static exit_code take_memory(simulation *s)
 
 /* ---- one call ---- */
 
-/* The start, every state of --record, and the last one also where --record does not meet it: what
- * goes on from the file goes on from there. */
+/* The initial state, every state of --record, and the final state even if it is not a multiple of
+ * --record, so that a later run can continue from the file. */
 static size_t count_rows(const simulation *s)
 {
   const size_t steps = s->worlds.steps;
   return steps / s->record + (steps % s->record != 0) + 1;
 }
 
-/* Calls end where a state is kept, or before; several states in one call are kept by it. */
+/* A call ends at a recorded state, or before. If it covers several recorded states, the library
+ * records them. */
 static call_size size_of_call(const simulation *s, size_t done, size_t wanted)
 {
   const size_t left = s->worlds.steps - done, next = s->record - done % s->record;
@@ -90,7 +91,7 @@ static call_size size_of_call(const simulation *s, size_t done, size_t wanted)
   return c;
 }
 
-/* Steps of one call that the kept states' memory allows. */
+/* Returns the largest number of steps per call that the memory for recorded states allows. */
 static size_t most_steps(const simulation *s)
 {
   const size_t width = s->worlds.info.nq + s->worlds.info.nv + s->worlds.info.nu;
@@ -100,7 +101,7 @@ static size_t most_steps(const simulation *s)
   return s->worlds.each ? (states < kept ? states : kept) : kept;
 }
 
-/* Rows of steps become rows of worlds, as the library takes them. */
+/* Converts controls from rows of steps to rows of worlds, as the library expects. */
 static void turn_controls(const simulation *s, size_t first, size_t steps, char *to)
 {
   const size_t count = s->worlds.count, row = row_of(s, s->worlds.info.nu);
@@ -112,8 +113,8 @@ static void turn_controls(const simulation *s, size_t first, size_t steps, char 
   }
 }
 
-/* And what it gives of worlds becomes rows of states. A world that had stopped before keeps what it
- * had. */
+/* Converts recorded states from rows of worlds to rows of states. A world that stopped before keeps
+ * its last state. */
 static void turn_records(const simulation *s, const call_size *c, size_t row, const char *from,
                          const char *before, char *to)
 {
@@ -136,7 +137,7 @@ static void hold_stopped(const simulation *s, size_t row, const char *before, ch
   }
 }
 
-/* Beside what the next state is made of. */
+/* Additional memory besides the next state. */
 typedef struct call_memory {
   void *q, *v, *u, *energy;
 } call_memory;
@@ -158,7 +159,7 @@ static void call_close(call_memory *m)
   free(m->energy);
 }
 
-/* Worlds with their parameters, where they are. */
+/* Describes worlds with their parameters in their current state. */
 static abut_worlds describe_start(const simulation *s)
 {
   abut_worlds a = worlds_describe(&s->worlds);
@@ -169,7 +170,7 @@ static abut_worlds describe_start(const simulation *s)
   return a;
 }
 
-/* The energy where worlds are, by a step of which nothing else is wanted. */
+/* Computes the energy of the current states with a step whose other results are not used. */
 static exit_code measure(const simulation *s, void *energy)
 {
   abut_worlds a = describe_start(s);
@@ -208,7 +209,7 @@ static void take_steps(simulation *s, size_t world, size_t done)
   }
 }
 
-/* Adds what a call after `done` steps found. Whether a world has stopped that had not before. */
+/* Merges the status of a call after `done` steps. Returns whether a world has newly stopped. */
 static bool take_status(simulation *s, size_t done)
 {
   bool stops = false;
@@ -225,7 +226,7 @@ static bool take_status(simulation *s, size_t done)
   return stops;
 }
 
-/* The states of a call go into their rows, and its end becomes the next one's beginning. */
+/* Copies the states of a call into their rows; its final state is the next call's initial one. */
 static void take_call(simulation *s, const call_size *c, const call_memory *m, size_t done)
 {
   const worlds *w = &s->worlds;
@@ -262,7 +263,7 @@ done:
   return code;
 }
 
-/* Of a block of worlds, how many are done: as many as their share of the steps. */
+/* For a block of worlds, converts progress in steps to a number of worlds. */
 static void tell_progress(const simulation *s, size_t done, progress *p)
 {
   const size_t steps = s->worlds.steps, count = s->worlds.count;
@@ -297,7 +298,7 @@ static exit_code step_all(simulation *s, progress *p)
   return EXIT_GOOD;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole command ---- */
 
 static void free_memory(simulation *s)
 {
@@ -426,7 +427,7 @@ static exit_code step_shown(simulation *s)
   return code;
 }
 
-/* What is read of positions would have moved links elsewhere than the steps had them. */
+/* Quantities computed from positions would place moved links differently than the steps. */
 static exit_code need_still_links(const worlds *w, const options *o)
 {
   CLI_TRY(o->value[OPTION_CONTACTS] ? need_still("--contacts", w) : EXIT_GOOD);

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kept states that have a place, one behind the other. Those that have none touch nothing. */
+/* The recorded states with valid places, one after the other. The other states have no contacts. */
 typedef struct placed {
   char *q;
-  size_t *of; /* which state each is, of all rows and worlds */
+  size_t *of; /* index of each state among all rows and worlds */
   size_t count;
 } placed;
 
@@ -35,8 +35,8 @@ static exit_code find_placed(placed *p, const simulation *s)
                        w->count);
 }
 
-/* How many contacts each state has, of listed pairs each pair, and of automatic ones which bodies
- * each contact is of. */
+/* Counts the contacts of each state: for listed pairs per pair, for automatic pairs with the bodies
+ * of each contact. */
 static exit_code count_contacts(kept_contacts *c, const placed *p, const simulation *s)
 {
   const worlds *w = &s->worlds;

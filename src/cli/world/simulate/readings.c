@@ -16,7 +16,7 @@ static exit_code find_poses(simulation *s)
   return report_status(abut_find_poses(w->links, all, s->q, s->read.poses));
 }
 
-/* Of all candidates, in their order. */
+/* For all candidates, in their order. */
 static exit_code find_distances(simulation *s)
 {
   const worlds *w = &s->worlds;
@@ -40,14 +40,14 @@ done:
   return code;
 }
 
-/* The place of row `row` of an array with `width` reals a world. */
+/* Returns row `row` of an array with `width` reals per world. */
 static void *row_at(const simulation *s, void *of, size_t row, size_t width)
 {
   return (char *)of + row * s->worlds.count * width * real_bytes(s->worlds.session.precision);
 }
 
-/* Those of the step that would start at a kept state. At the end it has the last step's controls.
- */
+/* Computes the forces in the step that would start at a recorded state. The final state uses the
+ * controls of the last step. */
 static exit_code find_forces_at(simulation *s, size_t row)
 {
   const worlds *w = &s->worlds;

@@ -1,4 +1,4 @@
-/* A rollout of worlds, and what is kept of it. */
+/* A rollout of worlds, and its recorded results. */
 #ifndef ABUT_CLI_SIMULATE_SIMULATE_H
 #define ABUT_CLI_SIMULATE_SIMULATE_H
 
@@ -6,20 +6,20 @@
 #include "world/simulated.h"
 #include "world/worlds.h"
 
-/* Of all worlds. */
+/* For all worlds. */
 typedef struct state {
   void *q, *v, *w;
 } state;
 
-/* The contacts of kept states, by states, worlds, pairs and slots. */
+/* The contacts of recorded states, by states, worlds, pairs and slots. */
 typedef struct kept_contacts {
   abut_items items;
   abut_compact list;
-  uint32_t *counts; /* (rows, worlds, pairs), of a scene with automatic pairs (rows, worlds) */
-  uint32_t *bodies; /* (list.count, 2) of such a scene, by their numbers; else NULL */
+  uint32_t *counts; /* (rows, worlds, pairs); for a scene with automatic pairs (rows, worlds) */
+  uint32_t *bodies; /* (list.count, 2) body numbers for such a scene; else NULL */
 } kept_contacts;
 
-/* What is read of kept states, as far as it is asked for; else NULL. */
+/* Quantities computed from recorded states if requested; else NULL. */
 typedef struct readings {
   void *poses;                                    /* (rows, worlds, links, 7) */
   void *distances;                                /* (rows, worlds, candidates) */
@@ -29,29 +29,30 @@ typedef struct readings {
 
 typedef struct simulation {
   worlds worlds;
-  size_t record, rows; /* every so many steps a state is kept; how many are, with start and end */
+  size_t record, rows; /* steps between recorded states; number of these with both ends */
   void *q, *v;         /* (rows, worlds, ...) */
   double *time;        /* (rows) [s] */
   void *energy;        /* (rows, worlds, 2) kinetic, potential [J] */
-  void *held_energy;   /* (worlds, 2) of worlds that have stopped */
-  state at[2];         /* where the worlds are, and room for where they come to */
-  uint32_t *status, *call_status;    /* (worlds) so far, and of a call */
+  void *held_energy;   /* (worlds, 2) for worlds that have stopped */
+  state at[2];         /* the current states, and room for the next ones */
+  uint32_t *status, *call_status;    /* (worlds) so far, and in a call */
   uint32_t *status_step, *call_step; /* (worlds, ABUT_WORLD_STATUSES) first steps of their bits,
-                                        the same */
-  uint32_t *fast_links, *call_links; /* (worlds, 2) whose ABUT_WORLD_FAST was first, the same */
+                                        so far and in a call */
+  uint32_t *fast_links, *call_links; /* (worlds, 2) links of the first ABUT_WORLD_FAST, so far
+                                        and in a call */
   double seconds;
   const kept_contacts *contacts; /* or NULL */
   readings read;
 } simulation;
 
-/* Finds them where the links are then. Free them after a failure, too. */
+/* Finds the contacts at the links' places in the states. Free them after a failure, too. */
 exit_code find_contacts(kept_contacts *c, const simulation *s);
 void free_contacts(kept_contacts *c);
 void add_contacts(outputs *l, const kept_contacts *c, const simulation *s);
 
-/* Whether an option asks for them. */
+/* Returns whether an option requests them. */
 bool asks_readings(const options *o);
-/* Reads them of all kept states. Free them after a failure, too. */
+/* Computes them for all recorded states. Free them after a failure, too. */
 exit_code find_readings(simulation *s);
 void free_readings(readings *r);
 void add_readings(outputs *l, const simulation *s);

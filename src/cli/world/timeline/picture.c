@@ -7,7 +7,7 @@
 enum { WIDTH = 1400, MARGIN = 24, LABELS = 120, TITLE = 56, ROW = 26, BAR = 20 };
 enum { AXIS = 48, LEGEND = 56, SWATCH = 16, TEXT_LENGTH = 128 };
 
-/* Chunks one after the other take turns in lightness, so that they can be told apart. */
+/* Consecutive chunks alternate in lightness, so that they can be distinguished. */
 static const char turns_text[] = "dark and light by turns: one chunk after the other";
 static const char *const phase_meanings[PHASES] = {"upload: poses", "compute: kernels",
                                                    "download: results"};
@@ -56,7 +56,7 @@ static exit_code draw_axis(picture *p, size_t devices)
   return chart_text(&p->chart, MARGIN, bottom + 8, "time [ms]", chart_ink);
 }
 
-/* What the colours and their two shades mean. */
+/* Explains the colours and their two shades. */
 static exit_code draw_legend(picture *p)
 {
   const double y = p->chart.height - LEGEND;

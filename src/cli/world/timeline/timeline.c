@@ -1,5 +1,5 @@
-/* What each device did with each chunk: as a trace that browsers' trace viewers open (the Trace
- * Event Format of Chromium), and as a picture. */
+/* The work of each device on each chunk: as a trace for browsers' trace viewers (the Trace Event
+ * Format of Chromium), and as a picture. */
 #include "world/timeline/timeline.h"
 
 #include "core/json_text.h"
@@ -56,7 +56,7 @@ static json_t *metadata(const char *what, size_t pid, size_t tid, const char *na
                    "tid", (json_int_t)tid, "args", "name", json_text(name));
 }
 
-/* A process a device, a thread a phase: phases of different chunks overlap. */
+/* One process per device, one thread per phase: phases of different chunks overlap. */
 static bool add_names(json_t *events, const timeline *t)
 {
   bool good = true;
@@ -73,7 +73,7 @@ static bool add_names(json_t *events, const timeline *t)
   return good;
 }
 
-/* In microseconds; nanoseconds are as much as a clock tells. */
+/* In microseconds, rounded to nanoseconds, the clock's resolution. */
 static double microseconds(double seconds)
 {
   return round(1e9 * seconds) / 1e3;
@@ -111,7 +111,7 @@ static exit_code write_trace(const timeline *t, const char *path)
   return written ? EXIT_GOOD : report(EXIT_RUN, "%s: cannot be written", path);
 }
 
-/* ---- both ---- */
+/* ---- both outputs ---- */
 
 static exit_code read_timeline(timeline *t, const session *s)
 {

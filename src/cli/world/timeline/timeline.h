@@ -16,7 +16,7 @@ typedef struct timeline {
   size_t span_count;
 } timeline;
 
-/* A row for each phase of each device, over time in milliseconds, and what the colours mean. */
+/* Draws a row for each phase of each device, over time in milliseconds, and a legend. */
 exit_code draw_timeline(const timeline *t, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* Answers as bytes, little-endian: src/view/page/wire.h says what lies where. */
+/* Converts answers to bytes, little-endian: src/view/page/wire.h defines the layout. */
 #include "world/view/live_parts.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #define MAGIC_BYTES (sizeof WIRE_MAGIC - 1)
 #define WORD 4u
 
-/* Where a field is among the numbers that an answer begins with. */
+/* Index of each field among the numbers at the start of an answer. */
 #define FRAME(name, count) FRAME_##name, FRAME_##name##_last = FRAME_##name + (count)-1,
 enum { WIRE_FRAME_WHOLES(FRAME) FRAME_WHOLES };
 #define CURVES(name, count) CURVES_##name, CURVES_##name##_last = CURVES_##name + (count)-1,
@@ -36,7 +36,7 @@ static uint8_t *put_double(uint8_t *to, double x)
   return put_bits(to, bits, 8);
 }
 
-/* Numbers of 32 bits, whole ones or floats. */
+/* Writes numbers of 32 bits, integers or floats. */
 static uint8_t *put_words(uint8_t *to, const void *from, size_t count)
 {
   for (size_t i = 0; i < count; ++i) {
@@ -55,8 +55,8 @@ void layout_numbers(const abut_layout *l, size_t out[WIRE_LAYOUT_NUMBERS])
   memcpy(out, numbers, sizeof numbers);
 }
 
-/* Begins an answer of so many bytes. Returns where it goes on; NULL without memory for `count` of
- * what it has, which *out says. */
+/* Starts an answer of `size` bytes. Returns the position after its start. Without memory for
+ * `count` items returns NULL, and *out is an error answer. */
 static uint8_t *begin(answer *out, size_t size, size_t count, const char *what)
 {
   uint8_t *bytes = malloc(size);

@@ -8,22 +8,21 @@
 #include <string.h>
 
 #define ENDING ".scene.json"
-#define LEAST_THRESHOLD (1.0 / 255.0) /* abut_page_options.threshold */
+#define LEAST_THRESHOLD (1.0 / 255.0) /* see abut_page_options.threshold */
 
-/* What a page is made of. */
+/* The content of a page. */
 typedef struct view {
   const options *o;
   bool of_scene, serves;
   size_t index, world;
   abut_page_options page;
   session session;
-  abut_poses poses; /* of a pair */
-  abut_scene links; /* of a scene, and all that follows */
+  abut_poses poses; /* for a pair */
+  abut_scene links; /* for a scene, like all that follows */
   abut_scene_info info;
   inputs states, controls;
-  double *q, *energy, *v; /* (rows, nq), (rows, 2), (rows, nv) of the world that is shown; the
-                             latter two may be NULL */
-  double *u;              /* (rows, nu) of the step from each state; NULL: not known */
+  double *q, *energy, *v; /* (rows, nq), (rows, 2), (rows, nv) of the world; the last two or NULL */
+  double *u;              /* (rows, nu) of the step from each state; NULL: unknown */
   size_t rows;
   char *html;
   size_t bytes;
@@ -58,7 +57,7 @@ static exit_code check_usage(view *v, const options *o)
                        "--poses is of two bodies; of a scene the states are the second word");
   }
   v->serves = !o->value[OPTION_OUTPUT];
-  if (v->serves) { /* who has the server has WebGL, or `render` */
+  if (v->serves) { /* a user of the server has WebGL, or can use `render` */
     v->page.picture_width = v->page.picture_height = 0;
   }
   CLI_TRY(v->of_scene || v->serves ? EXIT_GOOD : need_option(o, OPTION_POSES));
@@ -105,7 +104,7 @@ static uint8_t status_of(const double *pose, size_t width)
   return empty ? ABUT_POSE_NO_QUATERNION : ABUT_POSE_OK;
 }
 
-/* A page has no place for what says of its poses how they are. */
+/* A page cannot show the status of its poses. */
 static void warn_poses(const abut_poses *poses)
 {
   const size_t width = pose_width(poses->kind);
@@ -134,7 +133,7 @@ static exit_code make_pair_page(view *v)
   CLI_TRY(path ? EXIT_GOOD : live_poses(&v->session, &v->poses));
   v->page.live = v->serves;
   v->page.first = v->index;
-  v->page.names[0] = base_name(o->operands[0]); /* a bare mesh's body does not know its file */
+  v->page.names[0] = base_name(o->operands[0]); /* not in the body of a bare mesh */
   v->page.names[1] = base_name(o->operands[1]);
   v->rows = v->poses.count;
   progress p = progress_begin(o, "");
@@ -148,7 +147,7 @@ static exit_code make_pair_page(view *v)
 
 /* ---- a scene ---- */
 
-/* Rows (states, worlds, width) of an array become those of one world. */
+/* Takes the rows of one world from an array (states, worlds, width). */
 static exit_code take_world(view *v, const char *name, size_t count, size_t width, const char *what,
                             double **out)
 {
@@ -199,8 +198,7 @@ static void warn_states(const view *v)
   }
 }
 
-/* The row of controls of the step from a state; from the end of the last step on it is that
- * one's. */
+/* Finds the row of controls for the step from a state; after the last step, its row applies. */
 static exit_code find_row(const view *v, const double *time, size_t state, size_t steps,
                           size_t *row)
 {
@@ -249,8 +247,8 @@ static exit_code read_controls(view *v, const double *time, size_t count)
   return EXIT_GOOD;
 }
 
-/* Warns where forces are not known, and returns whether it did. The page shows moved links where
- * the scene states them, and a step would have them elsewhere. */
+/* Warns if forces are unknown, and returns whether it did. The page shows moved links at their
+ * stated poses, which a step would not use. */
 static bool warn_forces(const view *v)
 {
   if (v->info.moved) {
@@ -287,7 +285,7 @@ static exit_code read_states(view *v)
   snprintf(what, sizeof what, "the scene has %zu positions a world", v->info.nq);
   CLI_TRY(take_world(v, "q", count, v->info.nq, what, &v->q));
   CLI_TRY(take_world(v, "energy", count, 2, "kinetic and potential of each state", &v->energy));
-  if (!warn_forces(v)) { /* without velocities neither the page nor its server has forces */
+  if (!warn_forces(v)) { /* without velocities neither the page nor its server computes forces */
     snprintf(what, sizeof what, "the scene has %zu velocities a world", v->info.nv);
     CLI_TRY(take_world(v, "v", count, v->info.nv, what, &v->v));
   }
@@ -319,7 +317,7 @@ static exit_code make_scene_page(view *v)
   return report_status(status);
 }
 
-/* Serves the page, and answers what it asks. */
+/* Serves the page, and answers its requests. */
 static exit_code serve(const view *v)
 {
   live l = {.rows = v->rows,

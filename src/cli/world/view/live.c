@@ -64,7 +64,7 @@ void live_warm_up(void *user)
   free(r);
 }
 
-/* How many candidates each kind has. */
+/* Counts the candidates of each kind. */
 static exit_code count_candidates(live *l)
 {
   uint32_t *kinds = calloc(l->info.candidates + 1, sizeof *kinds);
@@ -91,7 +91,7 @@ static exit_code take_kinds(live *l)
     return report(EXIT_RUN, "no memory for the kinds of pairs");
   }
   const abut_status status = abut_get_kinds(l->links, NULL, l->own, &l->kinds);
-  /* of contacts that are springs, or given, there are none to show */
+  /* contacts that are springs, or given, cannot be shown */
   if (status != ABUT_SUCCESS && status != ABUT_ERROR_ARGUMENT) {
     return report_status(status);
   }

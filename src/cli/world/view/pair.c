@@ -1,4 +1,4 @@
-/* Frames of a pair: contacts of one, and curves of some. */
+/* Frames of a pair: contacts of one frame, and curves over several. */
 #include "world/view/live_parts.h"
 
 #include "core/reductions.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is computed of `count` poses. Arrays of floats lie behind one another in `memory`. */
+/* Results for `count` poses. Arrays of floats follow one another in `memory`. */
 typedef struct contacts {
   size_t count;
   abut_pose_kind kind;
@@ -16,25 +16,25 @@ typedef struct contacts {
   float reduced;
   uint8_t *status; /* (count) */
   abut_compact list;
-  double gradient[6]; /* of body 2, along the world's axes, about its origin */
+  double gradient[6]; /* for body 2, along the world's axes, about its origin */
   float *memory;
 } contacts;
 
-/* What a request's contacts are found by. */
+/* Returns the pair that a request's contacts are computed with. */
 static abut_pair pair_of(const live *l, const request *r)
 {
   return *r->smoothing ? l->pair : l->session->pair;
 }
 
-/* Makes the pair that a request's smoothing asks for, unless it is there. One that cannot be made
- * leaves the last. */
+/* Makes the pair for a request's smoothing, unless it exists. After a failure the previous one
+ * remains. */
 static bool take_smoothing(live *l, const char *text, answer *out)
 {
   abut_smoothing smoothing;
   abut_pair pair;
   if (!*text || (l->smoothing && strcmp(text, l->smoothing) == 0)) {
-    return true; /* the command's own is there, and that of the sliders stays for their next
-                    request */
+    return true; /* the command's own pair exists, and that of the sliders is retained for their
+                    next request */
   }
   if (answer_error(out, abut_parse_smoothing("smoothing", text, strlen(text), &smoothing)) ||
       answer_error(out, abut_create_pair(l->session->bodies[0], l->session->bodies[1], &smoothing,
@@ -84,8 +84,8 @@ static bool take_poses(const live *l, const request *r, contacts *c, answer *out
   return true;
 }
 
-/* The values are those of `abut contacts`, to the bit: gradients come by a call of their own, which
- * rounds them differently. */
+/* The values are bitwise those of `abut contacts`. Gradients are computed in a separate call,
+ * because that rounds values differently. */
 static abut_status find_contacts(const live *l, const request *r, contacts *c)
 {
   abut_batch batch = abut_default_batch();
@@ -153,8 +153,8 @@ static void answer_contacts(const live *l, const request *r, contacts *c, answer
   answer_frame(out, &f);
 }
 
-/* Rows of the three curves, and of the activity and the distance of one slot, NaN where it is not
- * in the list. */
+/* Writes rows of the three curves, and of the activity and the distance of one slot, NaN if it is
+ * not in the list. */
 static void answer_pair_curves(const request *r, const contacts *c, answer *out)
 {
   const size_t n = c->count, rows = r->follows ? 5 : 3;
@@ -179,7 +179,7 @@ static void answer_pair_curves(const request *r, const contacts *c, answer *out)
   free(values);
 }
 
-/* Whether a contact's course asks for more contacts than are listed together. */
+/* Returns whether the curves of a contact need more contacts than are listed together. */
 static bool is_too_much(const live *l, const request *r, answer *out)
 {
   abut_layout n;

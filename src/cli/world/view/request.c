@@ -1,4 +1,4 @@
-/* What a page asks, as text; it runs in the server's thread. */
+/* Parses a page's requests; runs in the server's thread. */
 #include "world/view/live_parts.h"
 
 #include "core/reductions.h"
@@ -82,7 +82,8 @@ static bool has_other_keys(const json_t *root, answer *refusal)
   return false;
 }
 
-/* `count` whole numbers below 2^32; one stands alone. Without the key *there is false. */
+/* Reads `count` whole numbers below 2^32; a single one is not in an array. Without the key *there
+ * is false. */
 static bool read_wholes(const json_t *root, const char *name, size_t count, size_t *out,
                         bool *there, answer *refusal)
 {
@@ -102,7 +103,7 @@ static bool read_wholes(const json_t *root, const char *name, size_t count, size
   return good;
 }
 
-/* Which frames are asked for, or the poses of one that is none of them. */
+/* Reads the requested frames, or the poses of an additional frame. */
 static bool read_frames(const json_t *root, request *r, answer *refusal)
 {
   size_t rows[2] = {0, 1}, width = 0;

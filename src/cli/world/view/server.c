@@ -19,14 +19,14 @@
 
 #define BODY_MOST ((size_t)1 << 20) /* bytes of a request's body */
 #define TOKEN_BYTES 16
-#define TOO_LARGE 413u /* of HTTP; the name that the library has for it changed */
+#define TOO_LARGE 413u /* of HTTP; the library's name for it has changed */
 #define FIRST_PORT 8420
-#define HTTP_PORT 80 /* which browsers leave out of Host and Origin */
+#define HTTP_PORT 80 /* which browsers omit in Host and Origin */
 #define PORTS_TRIED 100
 #define CONNECTIONS_MOST 32
-#define IDLE_SECONDS 60u /* after which a connection that says nothing is closed */
-#define OPENER_MS 1000   /* between looks at whether --open's program has ended */
-#define QUEUE 16         /* connections that the system holds until they are taken */
+#define IDLE_SECONDS 60u /* after which an idle connection is closed */
+#define OPENER_MS 1000   /* between checks whether --open's program has ended */
+#define QUEUE 16         /* connections that the system queues */
 #define FORBIDDEN \
   "this page is of the machine that serves it, by the address that abut view printed"
 
@@ -36,7 +36,7 @@ typedef struct exchange {
   char *body;
   size_t used, room;
   bool is_post, too_large;
-  void *request; /* what was parsed; NULL before that */
+  void *request; /* the parsed request; NULL before */
   answer answer;
 } exchange;
 
@@ -45,17 +45,17 @@ typedef struct server {
   struct MHD_Daemon *daemon;
   struct MHD_Response *page;
   char address[INET_ADDRSTRLEN];
-  bool everywhere; /* other addresses of this machine are the page's, too */
+  bool everywhere; /* other addresses of this machine are accepted, too */
   unsigned port;
   char root[2 * TOKEN_BYTES + 3]; /* "/TOKEN/" */
   pid_t opener;                   /* --open's program; 0: none, or it has ended */
-  int sleeper[2];                 /* a pipe: who writes wakes the thread that computes */
-  pthread_mutex_t lock;           /* of what follows, and of the answers of exchanges that wait */
-  exchange *waiting;              /* the newest, which nobody has begun yet */
+  int sleeper[2];                 /* a pipe: writing to it wakes the thread that computes */
+  pthread_mutex_t lock; /* guards the members below, and the answers of waiting exchanges */
+  exchange *waiting;    /* the newest one, not started yet */
   bool ending;
 } server;
 
-/* Of the handler of signals. */
+/* For the signal handler. */
 static volatile sig_atomic_t stopped;
 static int wake_by_signal = -1;
 
@@ -74,14 +74,14 @@ static void add_headers(struct MHD_Response *r, const char *type)
   MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 }
 
-/* Takes the answer's bytes, also where nothing is sent. */
+/* Takes ownership of the answer's bytes, even if nothing is sent. */
 static enum MHD_Result send_answer(struct MHD_Connection *c, answer *a)
 {
   struct MHD_Response *r =
     MHD_create_response_from_buffer(a->count, a->bytes, MHD_RESPMEM_MUST_FREE);
   const unsigned status = a->status;
   if (!r) {
-    free(a->bytes); /* which are the response's where there is one */
+    free(a->bytes); /* otherwise owned by the response */
   }
   *a = (answer){0};
   if (!r) {
@@ -103,11 +103,11 @@ static enum MHD_Result send_text(struct MHD_Connection *c, unsigned status, cons
   return send_answer(c, &a);
 }
 
-/* ---- who may ask ---- */
+/* ---- access checks ---- */
 
-/* A page of another host, whose name leads to this machine, names that host: DNS rebinding. So a
- * name is none but localhost, and an address where the server listens on that one alone must be
- * it. */
+/* Protects against DNS rebinding, in which a page of another host, whose name resolves to this
+ * machine, sends that host's name. The only accepted name is localhost. If the server listens on a
+ * single address, only that address is accepted. */
 static bool is_host(const server *s, const char *host)
 {
   char name[INET_ADDRSTRLEN + 8];
@@ -133,7 +133,7 @@ static bool is_origin(const char *origin, const char *host)
                      strcmp(origin + sizeof scheme - 1, host) == 0);
 }
 
-/* In a time that does not tell how much of it is right. */
+/* Compares in a time that does not depend on how many characters match. */
 static bool is_below(const char *url, const char *root)
 {
   const size_t length = strlen(root);
@@ -149,7 +149,7 @@ static const char *header(struct MHD_Connection *c, const char *name)
   return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
-/* Looks at a request's head: 0, or the status by which it is refused, with a text. */
+/* Checks a request's head. Returns 0, or a status and text for refusing it. */
 static unsigned check_head(const server *s, struct MHD_Connection *c, const char *url,
                            const char *method, const char **text)
 {
@@ -184,8 +184,8 @@ static void wake(const server *s)
   (void)written;
 }
 
-/* Takes more of a body. What is too large is read to its end and forgotten, up to a bound: only
- * then is the answer read, too. */
+/* Takes more of a body. A body that is too large is read and discarded up to a bound, because
+ * clients read the answer only afterwards. */
 static enum MHD_Result take(exchange *e, const char *data, size_t *count)
 {
   const size_t bytes = *count;
@@ -209,7 +209,7 @@ static enum MHD_Result take(exchange *e, const char *data, size_t *count)
   return MHD_YES;
 }
 
-/* Lets a request wait for the thread that computes. One that waits already is old now. */
+/* Queues a request for the thread that computes. A request already waiting is outdated now. */
 static enum MHD_Result put_in_queue(server *s, exchange *e)
 {
   MHD_suspend_connection(e->connection);
@@ -290,7 +290,7 @@ static void forget(void *user, struct MHD_Connection *c, void **state,
   *state = NULL;
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 static exit_code make_root(server *s)
 {
@@ -334,7 +334,7 @@ exit_code server_check(const options *o)
   return read_where(&s, o);
 }
 
-/* A socket that listens on the port, or on the next one that is free. */
+/* Opens a socket that listens on the port, or on the next free one. */
 static exit_code open_socket(server *s, int *out)
 {
   const unsigned first = s->port;
@@ -362,7 +362,7 @@ static exit_code open_socket(server *s, int *out)
                 strerror(error));
 }
 
-/* The second signal ends the process as it does by default. */
+/* A second signal ends the process by its default action. */
 static void stop(int number)
 {
   const int error = errno;
@@ -402,7 +402,7 @@ static exit_code start(server *s, const options *o)
   CLI_TRY(make_root(s));
   CLI_TRY(make_sleeper(s));
   CLI_TRY(open_socket(s, &fd));
-  signal(SIGPIPE, SIG_IGN); /* a browser that has gone is no end */
+  signal(SIGPIPE, SIG_IGN); /* a browser that disconnects must not end the process */
   s->page = MHD_create_response_from_buffer(s->work->page_bytes, (void *)(uintptr_t)s->work->page,
                                             MHD_RESPMEM_PERSISTENT);
   if (s->page) {
@@ -431,9 +431,9 @@ static void warn_opener(const char *what)
   warn("--open: %s: %s; the address is for you to open", opener, what);
 }
 
-/* What the program is given: it, or the browser that it becomes, is in a group of its own, so that
- * Ctrl+C here does not end it, takes SIGPIPE as programs do, and writes to standard error, since
- * standard output is the address alone. */
+/* Sets up the program, which may become the browser. It has its own process group, so that Ctrl+C
+ * here does not end it. It has the default action for SIGPIPE. Its output goes to standard error,
+ * because standard output has only the address. */
 static int prepare(posix_spawnattr_t *how, posix_spawn_file_actions_t *files)
 {
   sigset_t signals;
@@ -471,8 +471,7 @@ static void open_in_browser(server *s, char *address)
   }
 }
 
-/* Takes the end of the program, where it has come: it would stay in the machine's list of
- * processes. */
+/* Reaps the program if it has ended, so that no zombie process remains. */
 static void look_at_opener(server *s)
 {
   int status = 0;
@@ -508,7 +507,7 @@ static exit_code tell(server *s, const options *o)
   return EXIT_GOOD;
 }
 
-/* Computes what waits, until a signal comes. */
+/* Computes queued requests until a signal arrives. */
 static void serve(server *s)
 {
   char bytes[64];

@@ -1,4 +1,4 @@
-/* Frames of a world: contacts of all its pairs in one, and curves of some. */
+/* Frames of a world: contacts of all its pairs in one frame, and curves over several. */
 #include "world/view/live_parts.h"
 
 #include <jansson.h>
@@ -6,28 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Curves are computed by pieces of so many frames, and of so many slots, or pairs of bodies, in all
- * frames of a piece. */
+/* Curves are computed in pieces of at most this many frames, and of this many slots, or pairs of
+ * bodies, in all frames of a piece. */
 #define PIECE_FRAMES ((size_t)256)
 #define PIECE_MOST ((size_t)1 << 20)
 
-/* What is computed of `count` frames. */
+/* Results for `count` frames. */
 typedef struct world_contacts {
-  size_t first, count, placed; /* frames, and how many of them have links with places */
-  size_t *of;                  /* (placed) which frame each is, from 0 */
+  size_t first, count, placed; /* frames, and number of frames with valid places of links */
+  size_t *of;                  /* (placed) index of each frame, from 0 */
   float *q, *v, *u;            /* (placed, nq), (placed, nv), (placed, nu) */
-  const abut_pair *by;         /* (kinds) what contacts are found by */
+  const abut_pair *by;         /* (kinds) pairs that contacts are computed with */
   abut_items items;
   abut_compact list;
   uint32_t *candidates;   /* (list.count) */
-  float *forces, *pushes; /* (list.count, 3), (placed, links, 3); NULL: not known */
+  float *forces, *pushes; /* (list.count, 3), (placed, links, 3); NULL: unknown */
   uint32_t *kinds;        /* (kind_count, KIND_WHOLES) */
   size_t kind_count;
 } world_contacts;
 
 /* ---- smoothing ---- */
 
-/* Handles are the caller's to compare: the library has no call for it. */
+/* Callers compare handles themselves: the library has no call for it. */
 static bool same_pair(abut_pair a, abut_pair b)
 {
   return a.index == b.index && a.generation == b.generation;
@@ -45,7 +45,7 @@ void world_end(live *l)
   l->smoothing = NULL;
 }
 
-/* Makes the pair of one kind by a text of its coefficients. */
+/* Makes the pair of one kind from a text of its coefficients. */
 static bool make_pair(const live *l, size_t kind, const json_t *coefficients, abut_pair *made,
                       answer *out)
 {
@@ -66,7 +66,7 @@ static bool make_pair(const live *l, size_t kind, const json_t *coefficients, ab
   return good;
 }
 
-/* A kind's number, whose digits are all there is. */
+/* Reads a kind's number; no other characters are allowed. */
 static bool read_kind(const live *l, const char *key, size_t *kind)
 {
   char *end = NULL;
@@ -75,15 +75,15 @@ static bool read_kind(const live *l, const char *key, size_t *kind)
   return end && !*end && number < l->kinds;
 }
 
-/* Makes the pairs that a request's smoothing asks for, unless they are there: an object of each
- * kind's coefficients, by its number. Those that cannot be made leave the last. */
+/* Makes the pairs for a request's smoothing, unless they exist: an object with each kind's
+ * coefficients, by its number. After a failure the previous pairs remain. */
 static bool take_smoothing(live *l, const char *text, answer *out)
 {
   const char *key;
   json_t *value;
   if (!*text || (l->smoothing && strcmp(text, l->smoothing) == 0)) {
-    return true; /* the scene's own are there, and those of the sliders stay for their next
-                    request */
+    return true; /* the scene's own pairs exist, and those of the sliders are retained for their
+                    next request */
   }
   json_t *root = json_loads(text, 0, NULL);
   live next = {.kinds = l->kinds,
@@ -106,14 +106,14 @@ static bool take_smoothing(live *l, const char *text, answer *out)
                   l->kinds);
       good = false;
     }
-    if (good && !same_pair(next.by[kind], l->own[kind])) { /* "00" is another key than "0" */
+    if (good && !same_pair(next.by[kind], l->own[kind])) { /* "00" and "0" are different keys */
       answer_text(out, BAD, "smoothing: kind %zu is named twice", kind);
       good = false;
     }
     good = good && make_pair(l, kind, value, &next.by[kind], out);
   }
   json_decref(root);
-  if (good) { /* the last ones are given back in place of the new ones */
+  if (good) { /* destroys the previous pairs instead of the new ones */
     live last = *l;
     l->by = next.by;
     l->smoothing = next.smoothing;
@@ -125,7 +125,7 @@ static bool take_smoothing(live *l, const char *text, answer *out)
   return good;
 }
 
-/* (kinds) What a request's contacts are found by, once its smoothing is taken. */
+/* (kinds) The pairs that a request's contacts are computed with, after its smoothing is taken. */
 static const abut_pair *pairs_of(const live *l, const request *r)
 {
   return *r->smoothing ? l->by : l->own;
@@ -146,7 +146,7 @@ static void forget(world_contacts *c)
   *c = (world_contacts){0};
 }
 
-/* Memory for `count` rows of reals, as floats. */
+/* Allocates `count` rows of floats. */
 static float *reals_for(size_t count, size_t width)
 {
   return width && count > SIZE_MAX / sizeof(float) / width
@@ -208,8 +208,8 @@ static bool are_own(const live *l, const world_contacts *c)
   return l->kinds > 0;
 }
 
-/* What contacts push with in a step from each frame: single ones only by the scene's own smoothing,
- * with which the step is made. Where there is no step there are no forces. */
+/* Computes contact forces in a step from each frame. Forces of single contacts are available only
+ * for the scene's own smoothing, which the step uses. Without a step there are no forces. */
 static bool find_forces(const live *l, world_contacts *c, answer *out)
 {
   if (!l->v || !c->placed || !l->info.nv) {
@@ -240,7 +240,7 @@ enum {
   CURVE_ROWS
 };
 
-/* Writes how strongly a contact is pressed, and rubbed. */
+/* Splits a contact's force into its normal and its friction magnitude. */
 static void split_force(const float f[3], const float n[3], float *normal, float *friction)
 {
   double along = 0.0, squared = 0.0, across = 0.0;
@@ -256,8 +256,7 @@ static void split_force(const float f[3], const float n[3], float *normal, float
   *friction = (float)sqrt(across);
 }
 
-/* Puts what contacts say of their frames into rows of `all` numbers, of which those of these frames
- * begin at `at`. */
+/* Writes the frames' values from contacts into rows of `all` numbers, starting at `at`. */
 static void put_curves(const request *r, const world_contacts *c, size_t rows, size_t all,
                        size_t at, float *values)
 {
@@ -282,7 +281,7 @@ static void put_curves(const request *r, const world_contacts *c, size_t rows, s
   }
 }
 
-/* How many slots, or pairs, of a frame are looked at, by the smoothing that was asked for. */
+/* Returns the number of slots, or pairs, that a frame needs with the requested smoothing. */
 static size_t weight_of(const live *l, const request *r)
 {
   const abut_pair *by = pairs_of(l, r);
@@ -295,7 +294,7 @@ static size_t weight_of(const live *l, const request *r)
   return r->threshold > 0.0 ? l->info.candidates : slots;
 }
 
-/* Computes curves piece by piece, so that their memory is bounded whatever is asked for. */
+/* Computes curves piece by piece, to bound memory for any request. */
 static void answer_all_curves(const live *l, const request *r, answer *out)
 {
   const bool forces = r->follows && l->v && l->info.nv;
@@ -328,7 +327,7 @@ static void answer_all_curves(const live *l, const request *r, answer *out)
 
 /* ---- one frame ---- */
 
-/* What slots mean of the kinds that have another smoothing than the scene's. */
+/* Adds the layouts of the kinds that have another smoothing than the scene's. */
 static bool take_layouts(const live *l, world_contacts *c, answer *out)
 {
   c->kinds = calloc(KIND_WHOLES * l->kinds + 1, sizeof *c->kinds);
