@@ -9,7 +9,7 @@ import sys
 
 import cffi
 
-# What python/native.c and python/xla.c add to the C API.
+# Additions of python/native.c and python/xla.c to the C API.
 NATIVE = """
 void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kind, const void *pose1,
                       const void *pose2, void *p, void *d, void *n, void *activity,

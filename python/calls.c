@@ -12,7 +12,7 @@ static bool contacts_fit(const abutpy_contacts_record *c)
   for (size_t i = 0; i < pairs; ++i) {
     abut_layout layout;
     if (abut_get_layout(c->batch.pairs ? c->batch.pairs[i] : c->pair, &layout)) {
-      return true; /* the call says why */
+      return true; /* the call itself reports the error */
     }
     slots = layout.contacts > slots ? layout.contacts : slots;
   }
@@ -54,7 +54,7 @@ static abut_status run_closest(int call, abutpy_closest_record *c)
   }
 }
 
-/* Derivatives begin from answers, where the method does, and add to a copy of their status. */
+/* Derivatives start from the answers if the method uses them, and add to a copy of their status. */
 static abut_status derive_closest(int call, abutpy_closest_record *c)
 {
   abut_closest_batch *b = &c->batch;
@@ -91,7 +91,7 @@ static abut_status run_steps(int call, abutpy_steps_record *c)
   switch (call) {
   case ABUTPY_STEPS_VJP:
     return abutpy_vjp_worlds(c->scene, c->real, &c->batch, c->bars, c->slopes, NULL);
-  case ABUTPY_STEPS_JVP: /* the states are computed anew beside their tangents */
+  case ABUTPY_STEPS_JVP: /* the states are computed again along with their tangents */
     c->batch.q_next = c->batch.q_record = NULL;
     return abutpy_jvp_worlds(c->scene, c->real, &c->batch, c->along, c->tangents);
   default:
@@ -129,7 +129,7 @@ static abut_status run_positions(int call, abutpy_positions_record *c, void *alo
   }
 }
 
-/* Derivatives are by the numbers of q, and the library's in the tangent space. */
+/* These derivatives are by the numbers of q, those of the library in the tangent space. */
 static abut_status derive_positions(int call, abutpy_positions_record *c)
 {
   const abut_distances *d = &c->batch;
@@ -151,7 +151,7 @@ static abut_status derive_positions(int call, abutpy_positions_record *c)
   return status;
 }
 
-/* ---- all ---- */
+/* ---- all calls ---- */
 
 size_t abutpy_record_size(int call)
 {

@@ -1,6 +1,6 @@
-/* Calls of the library that frameworks of arrays differentiate, each as one record that holds all
- * it is given. python/abut/_table.py says which arrays a call has, and where in its record their
- * addresses lie; python/bind.py reads this file, so that offsets in records are the compiler's. */
+/* Calls of the library that array frameworks differentiate. Each call is one record with all its
+ * inputs. python/abut/_table.py lists the arrays of each call and the positions of their addresses
+ * in the record. python/bind.py reads this file, so that offsets in records are the compiler's. */
 #ifndef ABUTPY_CALLS_H
 #define ABUTPY_CALLS_H
 
@@ -38,7 +38,7 @@ typedef enum abutpy_call {
 
 typedef struct abutpy_contacts_record {
   abut_pair pair;
-  size_t slots; /* C of the arrays */
+  size_t slots; /* slots C of the arrays */
   abut_batch batch;
   abut_reduction reduction;
   abut_pose_tangents along;
@@ -68,41 +68,41 @@ typedef struct abutpy_closest_record {
   const void *twists;
   abut_closest_tangents tangents;
   abut_closest_jacobians jacobians;
-  uint8_t *flags; /* the status of derivatives; NULL: not wanted */
+  uint8_t *flags; /* the status of derivatives, or NULL */
 } abutpy_closest_record;
 
 typedef struct abutpy_steps_record {
   abut_scene scene;
-  size_t nq, nv, nu, links, pairs, parameters, candidates; /* of the arrays */
+  size_t nq, nv, nu, links, pairs, parameters, candidates; /* sizes of the arrays */
   abut_worlds batch;
-  size_t real; /* bytes of one */
+  size_t real; /* bytes per number */
   const void *bars[WORLD_BARS], *along[WORLD_SLOPES];
   void *slopes[WORLD_SLOPES], *tangents[WORLD_BARS];
 } abutpy_steps_record;
 
-/* Calls at positions of worlds, of which `batch` has the count in all of them. Tangents and
- * gradients by q are by its numbers. */
+/* Calls at positions of worlds; `batch` has the count for all of them. Tangents and gradients by q
+ * are by its numbers. */
 typedef struct abutpy_positions_record {
   abut_scene scene;
-  size_t nq, nv, links; /* of the arrays */
-  size_t real;          /* bytes of one */
+  size_t nq, nv, links; /* sizes of the arrays */
+  size_t real;          /* bytes per number */
   abut_distances batch;
   void *poses, *poses_tangent;
   const void *poses_bar, *q_tangent;
   void *q_gradient;
 } abutpy_positions_record;
 
-/* Bytes of a call's record; 0 where there is no such call. */
+/* Bytes of a call's record; 0 if there is no such call. */
 size_t abutpy_record_size(int call);
 
-/* Whether arrays that are made for a record's sizes are of what its handles name now. */
+/* Returns whether arrays made for a record's sizes still fit the objects of its handles. */
 bool abutpy_fits(int call, const void *record);
 
-/* Does a call. The record's counts of failures are set; answers that derivatives begin from are not
- * changed. */
+/* Runs a call. Sets the record's counts of failures; does not change the answers that derivatives
+ * start from. */
 abut_status abutpy_run(int call, void *record);
 
-/* Address of the function by which XLA does calls. */
+/* Address of the function through which XLA makes calls. */
 uintptr_t abutpy_xla_handler(void);
 
 #endif

@@ -1,18 +1,17 @@
-/* What abut's Python module adds to the C API: calls that would be slow piece by piece, and the
- * question whether to go on. Compiled into the module that cffi writes. */
+/* Additions to the C API for abut's Python module: calls that would be slow in pieces, and the
+ * functions that let Python cancel a call. Compiled into the module that cffi writes. */
 #include "calls.h"
 #include "geometry/outputs.h"
 #include "geometry/reductions.h"
 
-/* The table of outputs: names and how many reals a contact has. The first line has those of lists.
- */
+/* The table of outputs: names and reals per contact. The first line is for compact lists. */
 #define OUTPUT_LINE(member, id, reals) " " #member " " #reals
 static const char *abutpy_outputs(void)
 {
   return LISTED_OUTPUTS(OUTPUT_LINE, AND_NOTHING) "\n" WHOLE_OUTPUTS(OUTPUT_LINE, AND_NOTHING);
 }
 
-/* Names of the reductions with a gradient, by abut_reduction, and behind them of the others. */
+/* Names of the reductions with a gradient, by abut_reduction, followed by the others. */
 #define REDUCTION_NAME(member, id, word, file, over, bars, reads) #member " "
 static const char *abutpy_reductions(void)
 {
@@ -21,7 +20,7 @@ static const char *abutpy_reductions(void)
 
 static _Thread_local int inside;
 
-/* Whether this thread is in abutpy_go_on: objects that are collected then must wait. */
+/* Returns whether this thread is in abutpy_go_on. Collected objects must not be destroyed then. */
 static bool abutpy_is_inside(void)
 {
   return inside > 0;
@@ -29,7 +28,7 @@ static bool abutpy_is_inside(void)
 
 static bool abutpy_say(void *user, const char *what, double share);
 static void abutpy_say_building(void *user, const char *what, bool done);
-static bool abutpy_check_signals(void); /* a function of Python's: handlers run when it begins */
+static bool abutpy_check_signals(void); /* a Python function: signal handlers run when it starts */
 
 static bool go_on(void)
 {
@@ -39,15 +38,15 @@ static bool go_on(void)
   return is_well;
 }
 
-/* Between chunks: false where a signal's handler has raised something, such as KeyboardInterrupt,
- * which _native.check then raises anew. */
+/* Called between chunks. Returns false if a signal handler has raised an exception, such as
+ * KeyboardInterrupt, which _native.check raises again. */
 static bool abutpy_go_on(size_t done, size_t total, void *user)
 {
   (void)user;
   return done >= total || go_on();
 }
 
-/* The same between the steps of making a field, or of a decomposition. */
+/* The same between the steps of making a field or a decomposition. */
 static bool abutpy_field_goes_on(void *user, const char *what, double share)
 {
   (void)user;
@@ -56,7 +55,7 @@ static bool abutpy_field_goes_on(void *user, const char *what, double share)
   return go_on();
 }
 
-/* The same while a scene is loaded, of which somebody may be told. */
+/* The same while a scene is loaded, with an optional report of progress. */
 static bool abutpy_scene_goes_on(void *user, const char *what, double share)
 {
   ++inside;
@@ -65,7 +64,7 @@ static bool abutpy_scene_goes_on(void *user, const char *what, double share)
   return is_well;
 }
 
-/* Likewise of a context's kernels, in a thread of the library's. */
+/* The same for building a context's kernels, in a thread of the library. */
 static void abutpy_builds(void *user, const char *what, bool done)
 {
   ++inside;
@@ -90,8 +89,8 @@ static void abutpy_set_batch(abut_batch *batch, size_t count, abut_pose_kind kin
   batch->progress = abutpy_go_on;
 }
 
-/* abut_contacts of arrays in host memory. Devices that failed, whose share others did, are counted
- * by what is returned, above 0. */
+/* abut_contacts with arrays in host memory. A positive return value is the number of failed devices
+ * whose work other devices did. */
 static abut_status abutpy_contacts(abut_pair pair, size_t count, abut_pose_kind kind,
                                    const void *pose1, const void *pose2, void *p, void *d, void *n,
                                    void *activity, void *status)

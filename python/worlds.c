@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a call computes with: rows of tangent space. */
+/* Workspace of a call: rows in the tangent space. */
 typedef struct room {
-  size_t count, kept, nq, nv, size; /* size: of a real */
+  size_t count, kept, nq, nv, size; /* size: bytes per number */
   void *state, *record;             /* (count, 2 nv), (count, kept, 2 nv) cotangents; NULL is 0 */
   void *part;                       /* (count or count kept, nv) */
   void *q;                          /* (count, nv) gradient by q */
@@ -20,7 +20,7 @@ static void drop(room *r)
   free(r->q);
 }
 
-/* Rows of zeros; room for one more, so that none of them is NULL. */
+/* Returns rows of zeros, with room for one more row so that the result is not NULL. */
 static void *zeros(const room *r, size_t rows, size_t width)
 {
   return calloc(rows * width + 1, r->size);
@@ -36,7 +36,7 @@ static bool all_finite(const room *r, const void *numbers, size_t first, size_t 
   return finite;
 }
 
-/* Maps rows at q. At a q that is none, of a world that has stopped, what is finite becomes 0. */
+/* Maps rows at q. If q is not finite because a world has stopped, finite input becomes 0. */
 static abut_status map(const room *r, abut_scene scene, abut_position_map kind, size_t count,
                        const void *q, const void *from, void *to)
 {
@@ -51,7 +51,7 @@ static abut_status map(const room *r, abut_scene scene, abut_position_map kind, 
   return status;
 }
 
-/* Halves of rows of 2 nv: of q, then of v. */
+/* Fills one half of rows of 2 nv: first q, second v. */
 static void put_half(const room *r, void *rows, size_t count, size_t half, const void *from)
 {
   const size_t bytes = r->nv * r->size;
@@ -60,7 +60,7 @@ static void put_half(const room *r, void *rows, size_t count, size_t half, const
   }
 }
 
-/* Cotangents of q at `at`, and of v, as rows of 2 nv that are zeros. */
+/* Writes cotangents of q, taken at `at`, and of v into zeroed rows of 2 nv. */
 static abut_status pack(const room *r, abut_scene scene, size_t count, const void *at,
                         const void *q, const void *v, void *rows)
 {
@@ -157,8 +157,8 @@ abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds
 
 /* ---- forward ---- */
 
-/* Positions in the tangent space: of what steps begin with, of what they give and keep; and the
- * states there, where the caller has no place for them. */
+/* Positions in the tangent space: initial, final and recorded ones; and the states there if the
+ * caller has no room for them. */
 typedef struct along_room {
   void *q, *q_next, *q_record, *at, *at_record;
 } along_room;

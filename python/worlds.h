@@ -1,11 +1,11 @@
-/* Derivatives of steps of worlds as frameworks of arrays have them: by the numbers of q, of which a
- * quaternion's are four. The library's own are in the tangent space. */
+/* Derivatives of steps of worlds for array frameworks: by the numbers of q, including all four of a
+ * quaternion. The library's own derivatives are in the tangent space. */
 #ifndef ABUTPY_WORLDS_H
 #define ABUTPY_WORLDS_H
 
 #include <abut/world.h>
 
-/* Outputs of a step that have cotangents: (count, nq), (count, nv); of kept states (count, kept,
+/* Outputs of a step that have cotangents: (count, nq), (count, nv); recorded states (count, kept,
  * nq), (count, kept, nv); (count, nv); (count, links, 6), (count, candidates, 3). */
 enum {
   BAR_Q,
@@ -18,7 +18,7 @@ enum {
   WORLD_BARS
 };
 
-/* Inputs that have gradients, of the inputs' shapes. */
+/* Inputs that have gradients, with the inputs' shapes. */
 enum {
   SLOPE_Q,
   SLOPE_V,
@@ -35,16 +35,16 @@ enum {
   WORLD_SLOPES
 };
 
-/* size: of a real, in bytes. worlds: as of abut_step_worlds, arrays in host memory; q_next and
- * q_record, where their cotangents are given, are what the steps gave and are read alone. bars:
- * NULL is 0; slopes: NULL is not wanted. escaped: of abut_worlds_gradients, NULL: without that.
- * Sets worlds->failures. */
+/* size: bytes of a real. worlds: as for abut_step_worlds, with arrays in host memory. If their
+ * cotangents are given, q_next and q_record must be the results of the steps and are only read.
+ * bars: NULL is 0. slopes: NULL is not wanted. escaped: as in abut_worlds_gradients; NULL: without
+ * it. Sets worlds->failures. */
 abut_status abutpy_vjp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
                               const void *const *bars, void *const *slopes, uint32_t *escaped);
 
-/* The other way: tangents (SLOPE_*, those of springs and contacts excepted) of what steps are
- * given, and of what they give (BAR_*, the acceleration and what follows it excepted); NULL is 0,
- * or not wanted. What `worlds` wants is written too. */
+/* Forward mode: tangents of inputs (SLOPE_*, except those of springs and contacts) and of outputs
+ * (those before BAR_ACCELERATION). NULL is 0 for inputs and not wanted for outputs. Also writes the
+ * outputs that `worlds` wants. */
 abut_status abutpy_jvp_worlds(abut_scene scene, size_t size, abut_worlds *worlds,
                               const void *const *tangents, void *const *made);
 

@@ -1,16 +1,16 @@
-/* abut as XLA calls it: one handler for all calls of python/calls.h, with nothing of Python in it,
- * for XLA's threads do not hold Python's lock.
+/* abut as called by XLA: one handler for all calls of python/calls.h. It does not use Python,
+ * because XLA's threads do not hold Python's lock.
  *
- * Attributes, 64-bit whole numbers:
+ * Attributes, 64-bit integers:
  * - call: an abutpy_call
- * - record: the bytes of its record, with all but its arrays
- * - count: where in the record the number of entries goes, in bytes
- * - axes: how many of the last axes of the first argument are an entry's own; the others count
+ * - record: the bytes of its record, without its arrays
+ * - count: position of the number of entries in the record, in bytes
+ * - axes: number of trailing axes of the first argument that belong to one entry; the others count
  *   entries
- * - handles: handles of the library, index in the low half, generation in the high one
- * - list: where in the record the handles' address goes; -1: nowhere
- * - places: of each argument, then of each result: where in the record its address goes, how
- *   many numbers an entry has, and their type, as `types` has it
+ * - handles: handles of the library, index in the lower half, generation in the upper one
+ * - list: position of the handles' address in the record; -1: none
+ * - places: for each argument, then each result: the position of its address in the record, the
+ *   numbers per entry, and their type as an index of `types`
  */
 #include "calls.h"
 #include "xla_ffi.h"
@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* 0 is that of the first argument: float or double. */
+/* 0 is the type of the first argument: float or double. */
 static const int types[] = {0, XLA_U8, XLA_S32, XLA_U32};
 enum { TYPES = sizeof types / sizeof *types, PLACE = 3 };
 
@@ -36,14 +36,14 @@ typedef union any_record {
 
 typedef struct call {
   const xla_frame *frame;
-  int type;          /* of reals */
-  size_t count;      /* entries */
+  int type;          /* of real numbers */
+  size_t count;      /* number of entries */
   size_t size;       /* of the record */
-  any_record record; /* the call's own */
-  char text[256];    /* what is wrong; "" as long as all is well */
+  any_record record; /* the call's own record */
+  char text[256];    /* error text; "" if there is no error */
 } call;
 
-/* Says what is wrong; the first one counts. */
+/* Records an error; the first one is retained. */
 __attribute__((format(printf, 2, 3))) static void refuse(call *c, const char *format, ...)
 {
   if (!c->text[0]) {
@@ -131,7 +131,7 @@ static void copy_record(call *c, int64_t which)
   memcpy(&c->record, bytes.data, c->size);
 }
 
-/* How many entries there are, and of which type numbers are. */
+/* Reads the number of entries and the type of real numbers from the first argument. */
 static void read_first(call *c)
 {
   const xla_buffers *all = &c->frame->arguments;
@@ -169,7 +169,7 @@ static size_t size_of(const xla_buffer *buffer)
   return size;
 }
 
-/* Puts addresses of arrays into the record; NULL where an entry has no numbers. */
+/* Writes addresses of arrays into the record; NULL if an entry has no numbers. */
 static void place_arrays(call *c, const xla_buffers *all, const int64_t *places)
 {
   for (int64_t i = 0; i < all->count && !c->text[0]; ++i) {
@@ -213,7 +213,7 @@ static xla_error *execute(const xla_frame *frame)
 
 /* ---- the handler ---- */
 
-/* XLA asks at registration which version of its interface a handler is of. */
+/* At registration, XLA asks for the handler's interface version. */
 static bool answers_metadata(const xla_frame *frame)
 {
   const xla_extension *extension = frame->extensions;
@@ -226,7 +226,8 @@ static bool answers_metadata(const xla_frame *frame)
   return true;
 }
 
-/* XLA's threads make subnormal numbers zero; the library's results are those of any thread. */
+/* XLA's threads flush subnormal numbers to zero. The handler restores the default, so that results
+ * do not depend on the thread. */
 static xla_error *handle(xla_frame *frame)
 {
   if (answers_metadata(frame) || frame->stage != XLA_STAGE_EXECUTE) {

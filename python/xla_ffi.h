@@ -1,7 +1,6 @@
-/* What XLA passes to a function of others, as of version 0.1 of its interface (jaxlib 0.6.1): the
- * layouts of the structs that python/xla.c reads and fills, and no more. Newer versions append to
- * these; tests/python/test_jax_layout.py compares them with the header of the jaxlib that is
- * installed. */
+/* The structs that XLA passes to a foreign function, as of version 0.1 of its interface (jaxlib
+ * 0.6.1), limited to those that python/xla.c uses. Newer versions append members.
+ * tests/python/test_jax_layout.py compares them with the header of the installed jaxlib. */
 #ifndef ABUT_XLA_FFI_H
 #define ABUT_XLA_FFI_H
 
@@ -10,7 +9,7 @@
 
 enum { XLA_MAJOR = 0, XLA_MINOR = 1 };
 
-/* Every struct begins with its size as the caller knows it, and with a chain of additions. */
+/* Every struct starts with its size as known to the caller, and a chain of extensions. */
 typedef struct xla_extension {
   size_t size;
   int kind;
@@ -25,7 +24,7 @@ typedef struct xla_version {
   int major, minor;
 } xla_version;
 
-/* Filled by a handler that is asked for it, at registration. */
+/* Filled by a handler when XLA asks for it at registration. */
 typedef struct xla_metadata {
   size_t size;
   xla_version version;
@@ -37,7 +36,7 @@ typedef struct xla_metadata_query {
   xla_metadata *metadata;
 } xla_metadata_query;
 
-/* Codes of errors. */
+/* Error codes. */
 enum { XLA_INVALID_ARGUMENT = 3, XLA_RESOURCE_EXHAUSTED = 8, XLA_INTERNAL = 13 };
 
 typedef struct xla_error xla_error;
@@ -49,7 +48,7 @@ typedef struct xla_error_args {
   int code;
 } xla_error_args;
 
-/* Types of numbers. */
+/* Element types. */
 enum { XLA_S32 = 4, XLA_S64 = 5, XLA_U8 = 6, XLA_U32 = 8, XLA_F32 = 11, XLA_F64 = 12 };
 
 typedef struct xla_buffer {
@@ -63,7 +62,7 @@ typedef struct xla_buffer {
 
 enum { XLA_BUFFER = 1 };
 
-/* Arguments, and likewise results. */
+/* Arguments or results. */
 typedef struct xla_buffers {
   size_t size;
   xla_extension *extensions;

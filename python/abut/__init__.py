@@ -49,7 +49,7 @@ if _TYPE_CHECKING:
     from abut import mujoco as mujoco
 else:
     def __getattr__(name: str) -> _Any:
-        """abut.mujoco, beside from_mujoco, without an import of its own: MuJoCo is imported where it is asked for."""
+        """Provides abut.mujoco beside from_mujoco; MuJoCo is imported only when it is requested."""
         if name != "mujoco":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         import importlib

@@ -55,7 +55,7 @@ def real_array(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, A
     if isinstance(value, np.ma.MaskedArray):
         raise ValueError(f"{name} is a masked array: fill it first")
     if isinstance(value, np.ndarray):
-        array = np.asarray(value)  # also of a subclass, such as trimesh's
+        array = np.asarray(value)  # also for a subclass, such as trimesh's
     elif hasattr(value, "__dlpack__"):
         array = foreign(value, dtype, name)
     else:
@@ -85,7 +85,7 @@ def polygons_of(vertices: Any, faces: Any) -> tuple[Any, Any, Any]:
     if points.ndim != 2 or points.shape[1] != 3:
         raise ValueError(f"vertices has shape {points.shape}, not (V, 3)")
     if isinstance(faces, np.ndarray) and faces.ndim == 2 and faces.shape[1] >= 3 and faces.dtype.kind in "iu" and (
-            not faces.size or (faces.min() >= 0 and faces.max() < len(points))):  # many, that are all right
+            not faces.size or (faces.min() >= 0 and faces.max() < len(points))):  # many faces, all valid
         return points, np.full(len(faces), faces.shape[1], np.uint32), faces.astype(np.uint32).ravel()
     polygons = [np.asarray(face) for face in faces]
     for i, polygon in enumerate(polygons):

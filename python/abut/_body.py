@@ -42,7 +42,7 @@ class Body(Owner):
     def __init__(self, context: Context, handle: Any,
                  report: dict[str, Any] | None = None) -> None:
         self.context, self._handle, self.report = context, handle, report
-        self._off: tuple[str, float] | None = None  # of a bare mesh: its name, and its field's error [m]
+        self._off: tuple[str, float] | None = None  # for a bare mesh: its name, and its field's error [m]
         info = ffi.new("abut_body_info *")
         check(lib.abut_get_body_info(handle, info))
         self.vertex_count: int = info.vertices

@@ -18,11 +18,11 @@ from abut._pair import Pair
 __all__ = ["ActiveContacts", "Contacts", "Reduction", "active", "contacts", "hessian", "hvp",
            "jacobian", "jvp", "reduce", "vjp", "vjp_tangent"]
 
-Array = Any  # np.ndarray, or what NumPy takes without a copy
+Array = Any  # np.ndarray, or types that NumPy accepts without a copy
 Pairs = Union[Pair, Sequence[Pair]]
 
 _lines = [line.split() for line in ffi.string(lib.abutpy_outputs()).decode().split("\n")]
-OUTPUTS, _MORE = (tuple(line[::2]) for line in _lines)  # unless others are asked for; those others
+OUTPUTS, _MORE = (tuple(line[::2]) for line in _lines)  # the default outputs; the others
 ALL_OUTPUTS = (*OUTPUTS, *_MORE)
 TAILS = {name: (int(reals),) if reals != "1" else () for line in _lines  # axes after those of contacts
          for name, reals in zip(line[::2], line[1::2])}
@@ -501,7 +501,7 @@ class ActiveContacts:
     weight: np.ndarray[Any, Any] | None
 
     def __init__(self, batch: Batch, of: tuple[Any, ...], compact: Any, with_blocks: bool) -> None:
-        self._of = of  # pair, poses and index as they were: the caller's arrays may change
+        self._of = of  # copies of pair, poses and index: the caller's arrays may change
         self._count = batch.rows.count
         self._dtype = batch.rows.dtype
         count = compact.count

@@ -1,4 +1,4 @@
-"""Collision in time with a certificate, for NumPy arrays: safe times of features and meshes, and the safe share of a whole step."""
+"""Continuous collision detection with a certificate: safe times of features and meshes, and the safe share of a step."""
 from __future__ import annotations
 
 import dataclasses
@@ -24,7 +24,7 @@ from abut._table import (CALLS, MANY, POSES, VERTICES, OfFeatures, OfMeshes, ans
 __all__ = ["Ccd", "CcdFeature", "CcdGradients", "CcdQueries", "CcdQueryGradients", "CcdStatus", "StepFilter",
            "ccd", "ccd_gradient", "ccd_queries", "ccd_queries_gradient", "step_filter"]
 
-Array = Any  # np.ndarray, or what NumPy takes without a copy
+Array = Any  # np.ndarray, or types that NumPy accepts without a copy
 Real = np.ndarray[Any, Any]
 
 KINDS = ("pp", "pe", "pt", "ee")

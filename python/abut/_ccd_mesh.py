@@ -1,4 +1,4 @@
-"""Meshes for collision in time."""
+"""Meshes for continuous collision detection."""
 from __future__ import annotations
 
 import os
@@ -13,7 +13,7 @@ from abut._native import check, ffi, lib, path_of
 
 __all__ = ["CcdMesh"]
 
-Array = Any  # np.ndarray, or what NumPy takes without a copy
+Array = Any  # np.ndarray, or types that NumPy accepts without a copy
 
 
 def whole_numbers(value: Any, name: str, width: int) -> np.ndarray[Any, Any]:

@@ -23,13 +23,13 @@ from abut._table import (CALLS, SETTINGS, OfShapes, answers, integers_of, plan_o
 __all__ = ["Closest", "ClosestGradients", "ClosestJacobian", "ClosestStatus", "ClosestTangents", "Shape", "closest",
            "closest_jacobian", "closest_jvp", "closest_vjp", "load_hull", "load_shapes"]
 
-Array = Any  # np.ndarray, or what NumPy takes without a copy
+Array = Any  # np.ndarray, or types that NumPy accepts without a copy
 Real = np.ndarray[Any, Any]
 
 KINDS = ("hull", "sphere", "box", "ellipsoid", "capsule", "cylinder", "cone", "superquadric")
 PARTS = ("hull", "superquadrics", "polyhedra")
 ANSWERS = ("d", "n", "p1", "p2")
-# What each kind's groups of numbers look like; a hull's is (V, 3).
+# Shapes of each kind's groups of numbers; a hull's is (V, 3).
 _GROUPS: dict[str, tuple[tuple[int, ...], ...]] = {
     "sphere": ((),), "box": ((3,),), "ellipsoid": ((3,),), "capsule": ((2,),), "cylinder": ((2,),), "cone": ((2,),),
     "superquadric": ((3,), (2,))}

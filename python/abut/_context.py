@@ -13,7 +13,7 @@ from abut import _drivers
 from abut._native import BUILDS, Error, check, ffi, lib, text_of
 from abut._progress import Progress, teller
 
-if TYPE_CHECKING:  # the one import of a higher layer, for types only: contexts give bodies, and bodies have contexts
+if TYPE_CHECKING:  # the only import of a higher layer, and only for types: contexts make bodies, and bodies refer to contexts
     from abut import _makers
 
 __all__ = ["Context", "Device", "DeviceReport", "default_context", "devices"]
@@ -36,7 +36,7 @@ class Device:
     memory_bytes: int
 
 
-Device.__module__ = "abut"  # the place where pickle finds it
+Device.__module__ = "abut"  # for pickle
 
 
 class DeviceReport(NamedTuple):
@@ -48,7 +48,7 @@ class DeviceReport(NamedTuple):
     elements: int
 
 
-DeviceReport.__module__ = "abut"  # the place where pickle finds it
+DeviceReport.__module__ = "abut"  # for pickle
 
 
 def _device(info: Any) -> Device:
@@ -68,7 +68,7 @@ def devices() -> list[Device]:
 
 
 def _choices(words: str | int | Sequence[str | int]) -> Any:
-    """Returns the devices that one name, or several names, stand for."""
+    """Returns the devices that a name, or several names, select."""
     found: list[tuple[int, int, int]] = []
     names = [words] if isinstance(words, (str, int)) else list(words)
     count = ffi.new("size_t *")
@@ -109,8 +109,8 @@ class Owner:
         self.close()
 
     def __del__(self) -> None:
-        # During a call's progress function no object of its context may be destroyed: it is destroyed with
-        # the context.
+        # While a call's progress function runs, no object of its context may be destroyed; it is then destroyed with the
+        # context.
         if lib is not None and not lib.abutpy_is_inside():
             self.close()
 
@@ -172,7 +172,7 @@ class Context(Owner):
         check(lib.abut_create_context(definition, handle))
         self._handle = handle[0]
         self._queue = queue
-        self._told: list[DeviceReport] = []  # failed devices that have had a warning
+        self._told: list[DeviceReport] = []  # failed devices that have been warned about
         self.precision = "f64" if _PRECISIONS[precision] else "f32"
         self.dtype: np.dtype[Any] = np.dtype(np.float64 if _PRECISIONS[precision] else np.float32)
         if device is None and queue is None:
@@ -203,7 +203,7 @@ class Context(Owner):
         return {name: getattr(counters, name) for name in
                 ("bytes_up", "bytes_down", "launches", "builds", "chunks", "resident")}
 
-    if TYPE_CHECKING:  # _makers.py adds these
+    if TYPE_CHECKING:  # added by _makers.py
         body = _makers.body
         height_field = _makers.height_field
         load = _makers.load

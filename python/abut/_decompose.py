@@ -14,7 +14,7 @@ from abut._inspect import _fields
 from abut._native import FIELD_GOES_ON, check, ffi, lib
 from abut._shape_numbers import OPERATIONS, mesh_definition
 
-# As the command has them: docs/decompose.md, Depths, What is refused and warned about.
+# The same limits as in the command: docs/decompose.md, Depths, What is refused and warned about.
 _RATIO_MOST = 2.0
 _IOU_LEAST = 0.8
 _FAMILIES = ("sq", "auto")

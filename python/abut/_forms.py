@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 IDENTITY = {6: (0.0,) * 6, 7: (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)}
-_SMALL = 0.1  # of angles' squares: below, series are as exact as closed forms
+_SMALL = 0.1  # limit on squared angles below which series are as exact as closed forms
 
 
 def is_matrix(pose: Any) -> bool:
@@ -40,7 +40,7 @@ def exp(xp: Any, twists: Any) -> Any:
     b = xp.where(near, _series(s, (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800)),
                  (angle - xp.sin(angle)) / (large * angle))
     cx, cy, cz = oy * rz - oz * ry, oz * rx - ox * rz, ox * ry - oy * rx  # omega x rho
-    dx, dy, dz = oy * cz - oz * cy, oz * cx - ox * cz, ox * cy - oy * cx  # and once more
+    dx, dy, dz = oy * cz - oz * cy, oz * cx - ox * cz, ox * cy - oy * cx  # omega x (omega x rho)
     return xp.stack([rx + a * cx + b * dx, ry + a * cy + b * dy, rz + a * cz + b * dz, w, half * ox,
                      half * oy, half * oz], -1)
 
@@ -66,7 +66,7 @@ def from_matrix(xp: Any, matrices: Any) -> Any:
             found = quaternion
         else:
             found = [xp.where(chosen, new, old) for new, old in zip(quaternion, found)]
-    found = [xp.where(largest == largest, x, largest) for x in found]  # NaN stays NaN
+    found = [xp.where(largest == largest, x, largest) for x in found]  # NaN is preserved
     return xp.stack([m[0][3], m[1][3], m[2][3], *found], -1)
 
 

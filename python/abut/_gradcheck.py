@@ -12,7 +12,7 @@ from abut._worlds import Scene
 
 Real = np.ndarray[Any, Any]
 
-SMOOTH = 0.05  # share by which the differences of two steps may differ for a smooth function
+SMOOTH = 0.05  # largest relative difference between the differences of two steps for a smooth function
 
 
 class GradCheck(NamedTuple):
@@ -40,7 +40,7 @@ def _compare(derivative: Real, along: Callable[[float], tuple[Real, Real]], step
     for h in (step, step / 2):
         (ahead, one), (behind, two) = along(h), along(-h)
         slopes.append((ahead - behind) / (2 * h))
-        bend = np.abs(ahead - 2 * middle + behind) / h  # difference of the slopes to both sides, which shrinks except at a kink
+        bend = np.abs(ahead - 2 * middle + behind) / h  # difference of both one-sided slopes, which decreases except at a kink
         good = good & one & two & np.isfinite(slopes[-1])
     wide, narrow = slopes
     size = np.where(good, np.maximum(np.abs(derivative), np.abs(narrow)), 0)

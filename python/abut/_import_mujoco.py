@@ -13,7 +13,7 @@ if _IS_PROGRAM:
         print("abut: import needs Python 3.10 or later, and %s is %d.%d: ABUT_PYTHON=PYTHON names another (docs/import.md)"
               % (sys.executable, *sys.version_info[:2]), file=sys.stderr)
         sys.exit(2)
-    sys.path.pop(0)  # this file's folder, which is the command's: files beside it are not modules
+    sys.path.pop(0)  # this file's folder, which is the command's: files in it are not modules
 
 import argparse
 import collections
@@ -46,24 +46,24 @@ except ImportError as _missing:
     sys.exit(2)
 
 _SOLREF, _SOLIMP = [0.02, 1.0], [0.9, 0.95, 0.001, 0.5, 2.0]
-_LEAST_ITERATIONS = 10  # fewer are of models made for MJX
-_PLANE_EXTENTS, _PLANE_LEAST = 10.0, 10.0  # half edges of a plane, at least: times the model's size, and [m]
-_MIX_LEAST = 1e-15  # a weight below is none (mjMINVAL)
-_FRICTION = 1.0  # MuJoCo's default, and so that of automatic pairs
-_HEIGHTS_LEAST, _HEIGHTS_MOST = 2, 2048  # nodes a side of a scene's height field
-_SIZE_LEAST, _SIZE_MOST, _SLENDER_MOST = 1e-6, 1e6, 50.0  # of words' lengths [m], and of a capsule or cylinder by its radius
+_LEAST_ITERATIONS = 10  # models made for MJX have fewer
+_PLANE_EXTENTS, _PLANE_LEAST = 10.0, 10.0  # least half lengths of a plane: times the model's size, and [m]
+_MIX_LEAST = 1e-15  # smaller weights count as 0 (mjMINVAL)
+_FRICTION = 1.0  # MuJoCo's default, and therefore that of automatic pairs
+_HEIGHTS_LEAST, _HEIGHTS_MOST = 2, 2048  # nodes per side of a scene's height field
+_SIZE_LEAST, _SIZE_MOST, _SLENDER_MOST = 1e-6, 1e6, 50.0  # of simple shapes [m]; of length over radius
 _STARTS_MOST = 4096  # of a scene
-_NAMES, _PLURAL = 3, {"body": "bodies", "equality": "equalities"}  # of one kind of warnings
+_NAMES, _PLURAL = 3, {"body": "bodies", "equality": "equalities"}  # of warnings of one kind
 _OF_MANY = (("with its control", "with their controls"), ("it has", "they have"), ("it is", "they are"), ("it drives", "they drive"),
-            ("it does", "they do"), ("its", "their"))  # how a warning of one element reads for several
-_JOINTS_MOST, _SAMPLES = 2, 12  # between geoms that may be stuck in each other; positions of each
-_PENETRATION, _THICKNESSES = 0.0056, 8.0  # a scene's share of a body's scale, and that scale
-_ACTIVE = math.log(999.0)  # how many penetrations contacts reach: there the activity is a fitted smoothing's floor, 0.001
-_TOUCHING = 1e-6  # a distance below is rounding [m]
-_FAR = 1e10  # beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL), and its square is finite in float32
+            ("it does", "they do"), ("its", "their"))  # plural forms in a warning about several elements
+_JOINTS_MOST, _SAMPLES = 2, 12  # joints between geoms that may be stuck in each other; positions of each
+_PENETRATION, _THICKNESSES = 0.0056, 8.0  # ratio of penetration to a body's scale; factor of the thickness in that scale
+_ACTIVE = math.log(999.0)  # range of contacts in penetrations: there the activity is the floor of a fitted smoothing, 0.001
+_TOUCHING = 1e-6  # smaller distances are rounding errors [m]
+_FAR = 1e10  # beyond it MuJoCo calls positions and accelerations bad (mjMAXVAL); its square is finite in float32
 _ENDING = ".scene.json"
 _MESH_HEAD = "# by abut import\n"
-_SHORT = {"joint": "jnt", "equality": "eq"}  # how MuJoCo's arrays call them
+_SHORT = {"joint": "jnt", "equality": "eq"}  # prefixes of MuJoCo's arrays
 _FREE, _BALL, _SLIDE, _HINGE = (int(getattr(mj.mjtJoint, f"mjJNT_{k}")) for k in ("FREE", "BALL", "SLIDE", "HINGE"))
 _WORDS = {int(getattr(mj.mjtGeom, f"mjGEOM_{word.upper()}")): (word, count)
           for word, count in (("sphere", 1), ("capsule", 2), ("ellipsoid", 3), ("cylinder", 2), ("box", 3))}
@@ -106,7 +106,7 @@ def _plain(x: Any, place: str = "") -> Any:
 
 
 def _version() -> tuple[int, int, int]:
-    """Returns MuJoCo's version from its number: 330 is 3.3.0, and from 3.4 on 3004000 is 3.4.0. The text may end with letters."""
+    """Returns MuJoCo's version from its number: 330 is 3.3.0; since 3.4, 3004000 is 3.4.0. The text may end with letters."""
     number = int(mj.mj_version())
     base = 10 if number < 1000000 else 1000
     return number // base**2, number // base % base, number % base
@@ -180,34 +180,34 @@ class _Maker:
         self.tell_all = self.told.append
         self.names = bytes(model.names)
         self.kind, self.body, self.parent = model.geom_type.tolist(), model.geom_bodyid.tolist(), model.body_parentid.tolist()
-        self.takes_parents = self.flag("FILTERPARENT")  # a body and the one that its joints join it to may collide
+        self.takes_parents = self.flag("FILTERPARENT")  # a body may collide with the one that its joints connect it to
         self.place: list[int] = [-1] * model.ngeom
         self.meshes: set[int] = set()
         self.mesh_names = collections.Counter(self.name("mesh", k).lower() for k in range(model.nmesh))
         self.version = _version()
         first = 0 if self.version >= (3,) else 1  # the number of the first body in a signature, which is (body << 16) + body
         self.excluded = [((int(s) >> 16 & 0xFFFF) - first, (int(s) & 0xFFFF) - first) for s in model.exclude_signature]
-        self.weld, self.free = [0], [False]  # the body whose joints or mocap pose say where each is; whether some joint moves it
+        self.weld, self.free = [0], [False]  # the body whose joints or mocap pose move each body; whether some joint does
         for b in range(1, model.nbody):
             own = model.body_jntnum[b] > 0 or model.body_mocapid[b] >= 0
             self.weld.append(b if own else self.weld[self.parent[b]])
             self.free.append(bool(model.body_jntnum[b] > 0 or self.free[self.parent[b]]))
-        self.close: dict[tuple[int, int], float] = {}  # whose contacts act at the start although nothing touches, by their distance
+        self.close: dict[tuple[int, int], float] = {}  # pairs whose contacts act at the start without touch, by their distance
         self.stuck = self._stuck_pairs()
         self._tell_clearances()
         self.dynamic = [pair for pair in self._dynamic_pairs() if pair not in self.stuck]
         self._place_geoms()
         self._number_links()
-        alike: dict[tuple[float, ...], int] = {}  # models have many geoms, and few that touch in another way
+        alike: dict[tuple[float, ...], int] = {}  # models have many geoms, but few with different contact numbers
         self.alike = [alike.setdefault(self._numbers(g), len(alike)) for g in range(model.ngeom)]
         self.mixed: dict[tuple[int, int], dict[str, Any]] = {}
-        self.controls: list[int] = []  # which of the model's the scene has
-        self.origins: dict[str, str] = {}  # places in the scene, and their objects in the model
+        self.controls: list[int] = []  # the model's controls that the scene has
+        self.origins: dict[str, str] = {}  # places in the scene, and the corresponding objects in the model
         self.pair_count = 0
-        self.tendon_numbers: dict[int, int] = {}  # which of the scene's tendons each of the model's is
-        self.automatic: set[tuple[int, int]] = set()  # geoms whose pairs the scene finds by itself
+        self.tendon_numbers: dict[int, int] = {}  # the index in the scene of each of the model's tendons
+        self.automatic: set[tuple[int, int]] = set()  # geoms whose pairs are automatic in the scene
         if not list_pairs:
-            # Of links with geoms that are stuck no pair is automatic, since the scene excludes links as a whole.
+            # Links with geoms that are stuck have no automatic pairs, because the scene excludes links as a whole.
             bodies = {self._bodies_of(*pair) for pair in self.stuck}
             self.automatic = {pair for pair in self.dynamic
                               if self._contact(*pair)["automatic"] and self._bodies_of(*pair) not in bodies}
@@ -243,7 +243,7 @@ class _Maker:
     def called(self, kind: str, number: int) -> str:
         name = self.name(kind, number)
         if not name and kind == "equality" and int(self.m.eq_type[number]) == _EQ_JOINT:
-            joint = self.name("joint", int(self.m.eq_obj1id[number]))  # of URDF's mimic, which names nothing else
+            joint = self.name("joint", int(self.m.eq_obj1id[number]))  # for URDF's mimic, which has no name
             return f"of joint `{joint}`" if joint else str(number)
         return f"`{name}`" if name else str(number)
 
@@ -357,7 +357,7 @@ class _Maker:
         kind = self.kind[g]
         if kind == _PLANE:
             far = max(_PLANE_LEAST, math.ceil(_PLANE_EXTENTS * m.stat.extent))
-            half = [max(size[k], float(far)) for k in range(2)]  # MuJoCo's planes collide without end, in whatever size they are drawn
+            half = [max(size[k], float(far)) for k in range(2)]  # MuJoCo's planes collide as infinite, whatever their drawn size
             if not (size[0] > 0.0 and size[1] > 0.0):
                 self.tell("geom", g, f"a plane without end becomes one of {2 * half[0]:g} m by {2 * half[1]:g} m")
             return {"plane": half}
@@ -432,7 +432,8 @@ class _Maker:
         out: dict[str, Any] = {"mass": float(m.body_mass[body])}
         if np.any(m.body_ipos[body]):
             out["com"] = _floats(m.body_ipos[body])
-        # Not by NumPy, whose last digit is the machine's own. The upper half is for both, so that the matrix is symmetric.
+        # Not computed by NumPy, whose last digit depends on the machine. Both halves use the upper one, so that the matrix is
+        # symmetric.
         rows = _matrix(m.body_iquat[body])
         turned = [[sum(r * moment * c for r, moment, c in zip(rows[min(i, k)], moments, rows[max(i, k)])) for k in range(3)]
                   for i in range(3)]
@@ -506,7 +507,7 @@ class _Maker:
                 joint, end = int(m.body_jntadr[b]) + k, k + 1 >= joints
                 if name:
                     link["name"] = name if end else f"{name}/{self.name('joint', joint) or k}"
-                # What hangs on the world's own link, which does not move, may hang on the world, as free joints must.
+                # Children of the world's own link, which does not move, may be attached to the world, as free joints must be.
                 link["parent"] = self.first[b] + k - 1 if k else -1 if self.parent[b] == 0 else self.last[self.parent[b]]
                 link |= self._frame(b, k)
                 if joints:
@@ -755,7 +756,7 @@ class _Maker:
         return self._has_word(g1) and self._has_word(g2) and not (self.kind[g1] == _PLANE and self.kind[g2] == _PLANE)
 
     def _part(self, b1: int, b2: int) -> bool:
-        """Returns whether a joint moves two bodies against each other. Mocap bodies follow their pose, whatever touches them."""
+        """Returns whether a joint can move two bodies relative to each other. Mocap bodies follow their pose, whatever touches them."""
         return self.weld[b1] != self.weld[b2] and (self.free[b1] or self.free[b2])
 
     def _bodies_collide(self, b1: int, b2: int) -> bool:
@@ -777,7 +778,7 @@ class _Maker:
         m = self.m
         g1, g2 = self._geoms_of(p)
         friction, condim = m.pair_friction[p], int(m.pair_dim[p])
-        if not self._is_taken(p):  # left-out shapes have had a warning, and so have pairs that no joint can separate
+        if not self._is_taken(p):  # omitted shapes have been warned about, and so have pairs that no joint can separate
             if self._shapes_collide(g1, g2) and not self._part(self.body[g1], self.body[g2]):
                 self.tell("pair", p, "its geoms do not move against each other")
             return None
@@ -825,7 +826,7 @@ class _Maker:
         return sorted(ways[0] ^ ways[1])
 
     def _mocap_of(self, g: int) -> int:
-        """Returns the mocap body that carries a geom, or 0."""
+        """Returns the mocap body that a geom is attached to, or 0."""
         root = int(self.m.body_rootid[self.body[g]])
         return root if self.m.body_mocapid[root] >= 0 else 0
 
@@ -870,7 +871,7 @@ class _Maker:
     def _distances(wide: Any, data: Any) -> dict[tuple[int, int], float]:
         """Returns distances of geoms that MuJoCo finds near each other; negative for overlaps."""
         mj.mj_kinematics(wide, data)
-        mj.mj_comPos(wide, data)  # before 3.2 it has the boxes that the broad phase asks
+        mj.mj_comPos(wide, data)  # before 3.2 it computes the boxes that the broad phase uses
         mj.mj_collision(wide, data)
         found = dict[tuple[int, int], float]()
         for k in range(data.ncon):
@@ -889,7 +890,7 @@ class _Maker:
         return distance is not None and -distance > self._deep(*pair)
 
     def _is_close(self, pair: tuple[int, int], distance: float | None) -> bool:
-        """Returns whether a contact of the scene acts that MuJoCo does not have."""
+        """Returns whether a contact acts in the scene but not in MuJoCo."""
         return distance is not None and 0.0 < distance - self._clearance(*pair) < float(np.min(self._reach(list(pair))))
 
     def _stuck_pairs(self) -> dict[tuple[int, int], float]:
@@ -905,7 +906,7 @@ class _Maker:
         for pair, distance in self._distances(wide, data).items():
             joints = tuple(self._joints_between(self.body[pair[0]], self.body[pair[1]]))
             if self._mocap_of(pair[0]) != self._mocap_of(pair[1]):
-                continue  # a mocap body may go anywhere
+                continue  # a mocap body can move anywhere
             if 0 < len(joints) <= _JOINTS_MOST and (self._is_stuck(pair, distance) or self._is_close(pair, distance)):
                 ways[joints][pair] = distance
         for joints, pairs in ways.items():
@@ -947,7 +948,7 @@ class _Maker:
         if self.takes_parents:
             out["parents"] = True
         links = [[self.last[a], self.last[b]] for a, b in self.excluded + sorted({self._bodies_of(*pair) for pair in self.stuck})]
-        excluded = [pair for pair in links if min(pair) >= 0]  # not the world without geoms
+        excluded = [pair for pair in links if min(pair) >= 0]  # excluding the world without geoms
         return {"automatic": out | ({"exclude": excluded} if excluded else {})}
 
     def pairs(self) -> list[dict[str, Any]]:
@@ -1079,11 +1080,11 @@ def _moved(m: Any, positions: Any, quaternions: Any) -> list[float]:
     return out
 
 
-_KEPT: dict[int, tuple[Any, list[int]]] = {}  # by models' numbers: a loop need not go through a model's actuators at each step
+_KEPT: dict[int, tuple[Any, list[int]]] = {}  # by models' ids, so that a loop need not examine a model's actuators at each step
 
 
 def controls_of(model: Any, data: Any) -> list[float]:
-    """Returns the controls of an mjData, as a scene of its model has them."""
+    """Returns the controls of an mjData in the order of its model's scene."""
     kept = _KEPT.get(id(model))
     if kept is None or kept[0]() is not model:
         maker = _Maker(model, "model", lambda text: None)
@@ -1256,7 +1257,7 @@ def _check_scene_file(to: pathlib.Path) -> None:
 
 def _write_aside(to: pathlib.Path, text: str, waiting: list[tuple[str, str]]) -> None:
     """Writes a file under a temporary name to the disk, and records that name and the final one."""
-    target = os.path.realpath(to)  # a link stays one
+    target = os.path.realpath(to)  # a link remains a link
     aside = os.path.join(os.path.dirname(target), f".abut-{secrets.token_hex(8)}.tmp")
     waiting.append((aside, target))
     try:
@@ -1278,7 +1279,7 @@ def _write_files(files: dict[pathlib.Path, str]) -> None:
         for to, text in files.items():
             _write_aside(to, text, waiting)
         for aside, target in waiting:
-            made += [] if os.path.exists(target) else [target]  # before it is there: a signal may come
+            made += [] if os.path.exists(target) else [target]  # recorded before the file exists, because a signal may arrive
             os.replace(aside, target)
     except BaseException:
         for path in [aside for aside, _ in waiting] + made:
@@ -1332,7 +1333,7 @@ def _reason(error: Exception) -> str:
         return text + "; MuJoCo's meshes are .obj, .stl or .msh, so convert it (docs/import.md#meshes)"
     if re.search("package:/", text):
         return text + "; MuJoCo finds no packages of ROS: write the mesh's path in the place of `package://` (docs/import.md#meshes)"
-    scheme = re.search(r"'(\w\w+):/", text)  # MuJoCo joins the slashes of a URL
+    scheme = re.search(r"'(\w\w+):/", text)  # MuJoCo merges the slashes of a URL
     if scheme:
         return text + f"; MuJoCo reads no URLs: write the mesh's path in the place of `{scheme[1]}://` (docs/import.md#meshes)"
     if "Error opening file" in text:
@@ -1353,7 +1354,7 @@ def _summary(path: str, scene: dict[str, Any], maker: _Maker) -> str:
 
 
 def _print(line: str) -> int:
-    """Prints on standard output, with paths as they were given, and without a buffer that Python would flush again at its end."""
+    """Prints on standard output, with paths as given, and without a buffer that Python would flush again at exit."""
     try:
         os.write(1, os.fsencode(line + "\n"))
     except OSError as error:
@@ -1364,7 +1365,7 @@ def _print(line: str) -> int:
 def _is_xacro(path: str) -> bool:
     """Returns whether a URDF is an xacro file. MuJoCo skips unknown elements of a URDF, and with them their content. Comments
     remain after xacro has run."""
-    with contextlib.suppress(OSError):  # of which MuJoCo tells
+    with contextlib.suppress(OSError):  # MuJoCo reports such errors
         text = pathlib.Path(path).read_text(errors="replace")
         return path.lower().endswith(".xacro") or "<xacro:" in re.sub("<!--.*?-->", "", text, flags=re.DOTALL)
     return False
@@ -1430,7 +1431,7 @@ def _import(path: str, to: pathlib.Path, list_pairs: bool, quiet: bool, verbose:
         _write(scene, maker.mesh_texts(), to)
     except ValueError as error:
         return _refuse(error)
-    except FileNotFoundError as error:  # the folder of the output
+    except FileNotFoundError as error:  # the output folder is missing
         return _refuse(_of_file(error))
     except OSError as error:
         return _refuse(_of_file(error), 1)

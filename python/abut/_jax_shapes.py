@@ -35,8 +35,8 @@ def _forward(plan: _varied.Plan, pose1: Any, pose2: Any, *numbers: Any) -> tuple
 
 def _rule_forward(plan: _varied.Plan, *t: Any) -> Any:
     values = [x.value for x in t]
-    # The differentiated arguments, so that no other derivative is computed. They are passed by a structure without arrays, which
-    # tracing leaves unchanged.
+    # The differentiated arguments, so that only their derivatives are computed. They are passed in a structure without arrays,
+    # which tracing does not change.
     return _forward(plan, *values), (values, tuple(() if x.perturbed else None for x in t))
 
 

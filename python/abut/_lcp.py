@@ -1,4 +1,4 @@
-"""Boxed linear complementarity problems, as each step with hard contacts needs them."""
+"""Boxed linear complementarity problems, which each step with hard contacts solves."""
 from __future__ import annotations
 
 import enum

@@ -22,7 +22,7 @@ from abut._progress import Progress
 from abut._shape_numbers import ShapeNumbers, create, mesh_definition, numbers_from, turned
 from abut._worlds import Scene
 
-MESH_VERTICES = 300  # of a contact mesh that is made where none is given
+MESH_VERTICES = 300  # of a contact mesh that is made if none is given
 
 
 def _field_options(cells: int, vertices: int | str, tolerance: float, scale: float,
@@ -45,7 +45,7 @@ def _of_field(context: Context, field: Any, name: str) -> Body:
                   ffi.typeof("abut_field_report").fields}
         texts = diagnostic_texts(field.report)
         made = Body(context, handle[0], report)
-        if not field.report.suspicions & lib.ABUT_SUSPECT_UNIT:  # lengths say nothing then
+        if not field.report.suspicions & lib.ABUT_SUSPECT_UNIT:  # lengths are meaningless with a wrong unit
             made._off = (name, field.report.face_95 * field.report.diagonal)
     finally:
         lib.abut_free_field(field)

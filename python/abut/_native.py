@@ -10,7 +10,8 @@ from abut._abut import ffi, lib
 __all__ = ["Error", "check", "ffi", "lib", "path_of", "text_of"]
 
 
-# Progress functions of a batch, of a field, of a decomposition and of a scene, which check for signals; and the function for builds.
+# Progress functions for batches, fields, decompositions and scenes, which check for signals; and the function that reports
+# builds.
 GO_ON: Any = ffi.addressof(lib, "abutpy_go_on")
 FIELD_GOES_ON: Any = ffi.addressof(lib, "abutpy_field_goes_on")
 SCENE_GOES_ON: Any = ffi.addressof(lib, "abutpy_scene_goes_on")
@@ -58,7 +59,7 @@ def _keep(kind: Any, value: BaseException, trace: Any) -> None:
 
 @ffi.def_extern(error=False, onerror=_keep)  # type: ignore[untyped-decorator]
 def abutpy_check_signals() -> bool:
-    """Called between chunks. Python runs signal handlers when a function begins."""
+    """Called between chunks. Python runs signal handlers when a function starts."""
     return True
 
 

@@ -21,8 +21,8 @@ __all__ = ["Layout", "Pair", "anneal", "fit_smoothing", "load_smoothing"]
 
 _WORDS = {"select": ("softsort", "gate"), "edge_contacts": ("pairs", "field")}
 _SMOOTHING = {"union": "union_"}  # names that differ from the C API's
-_FOLLOWERS = ("neighbour", "inset", "part", "gain", "cone_inset")  # lengths that are fitted by the penetration
-# Functions that are looked for as methods of a Pair.
+_FOLLOWERS = ("neighbour", "inset", "part", "gain", "cone_inset")  # lengths that are fitted to the penetration
+# Functions that users may look for as methods of a Pair.
 _FUNCTIONS = ("active", "ccd", "contacts", "hessian", "hvp", "jacobian", "jvp", "reduce", "vjp")
 _LENGTH_LEAST = 1e-6  # [m] of a smoothing
 _TAKEN_OUT = ("near", "reach", "ends", "agree")
@@ -40,7 +40,7 @@ class Layout(NamedTuple):
     edge_slots: tuple[int, int]
 
 
-Layout.__module__ = "abut"  # the place where pickle finds it
+Layout.__module__ = "abut"  # for pickle
 
 
 def _smoothing_fields() -> list[str]:
@@ -68,7 +68,7 @@ def _fill_smoothing(s: Any, given: Mapping[str, Any]) -> None:
     known = [{c: python for python, c in _SMOOTHING.items()}.get(n, n) for n in _smoothing_fields()]
     for name, value in given.items():
         if name in _TAKEN_OUT:
-            if isinstance(value, numbers.Real) and value == 0:  # off, as dicts from before state it
+            if isinstance(value, numbers.Real) and value == 0:  # off, in the form of older dicts
                 continue
             raise ValueError(f"smoothing {name!r} was taken out in version 0.3: contacts of edges in fields "
                              "(edge_contacts='field') take its place")
@@ -114,7 +114,7 @@ def load_smoothing(path: str | os.PathLike[str]) -> dict[str, Any]:
     return read_smoothing(s)
 
 
-# Number of a pair in compiled programs, which hold only numbers: it is never reused.
+# A pair's number in compiled programs, which can contain only numbers; never reused.
 _numbers = itertools.count(1)
 _numbered: weakref.WeakValueDictionary[int, Pair] = weakref.WeakValueDictionary()
 
@@ -149,7 +149,7 @@ class Pair(Owner):
 
     _destroy = lib.abut_destroy_pair
     _ccd_meshes: tuple[CcdMesh, CcdMesh] | None = None
-    _varied: Any = None  # of derivatives by shapes in frameworks
+    _varied: Any = None  # for derivatives by shapes in frameworks
 
     @by_position
     def __init__(self, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> None:
@@ -179,7 +179,7 @@ class Pair(Owner):
         _numbered[self.number] = self
 
     def ccd_meshes(self) -> tuple[CcdMesh, CcdMesh]:
-        """The bodies' meshes for abut.ccd, made on first use and kept by the pair."""
+        """The bodies' meshes for abut.ccd, made on first use and retained by the pair."""
         if self.handle is not None and self._ccd_meshes is None:
             one = CcdMesh.of_body(self.bodies[0])
             self._ccd_meshes = (one, one if self.bodies[1] is self.bodies[0] else CcdMesh.of_body(self.bodies[1]))

@@ -11,10 +11,10 @@ from abut._native import _keep, ffi, text_of
 
 __all__ = ["Progress", "Teller", "teller"]
 
-# What callers give: a function of a text and of the share that is done, False for silence, or None for a line on a terminal.
+# A caller's `progress`: a function of a text and the fraction done, False for silence, or None for a line on a terminal.
 Progress = Callable[[str, float], object] | bool | None
 
-_AFTER, _EVERY = 1.0, 0.2  # when a line is first shown, and how often another one [s]
+_AFTER, _EVERY = 1.0, 0.2  # delay before the first line, and interval between updates [s]
 
 
 class Teller:
@@ -25,7 +25,7 @@ class Teller:
         self.handle: Any = ffi.new_handle(self)
 
     def tell(self, what: str, share: float) -> None:
-        """Reports progress. what: by the library's name; share: of the whole."""
+        """Reports progress. what: the library's name of the step; share: fraction of the whole."""
 
     def end(self) -> None:
         """Ends the report for now."""

@@ -12,7 +12,7 @@ from abut._native import check, ffi, lib
 
 __all__ = ["ShapeNumbers"]
 
-Array = Any  # np.ndarray, or what NumPy takes
+Array = Any  # np.ndarray, or types that NumPy accepts
 Arrays = np.ndarray[Any, Any]
 OPERATIONS = ("add", "subtract")
 
@@ -121,10 +121,10 @@ class ShapeNumbers:
         return f"<abut.ShapeNumbers of {len(self.vertices)} vertices, {parts or 'no primitives'}>"
 
 
-ShapeNumbers.__module__ = "abut"  # the place where pickle finds it
+ShapeNumbers.__module__ = "abut"  # for pickle
 
 
-# The arrays that vary, those of primitives' lists, and how many numbers are in their rows.
+# The arrays that can be differentiated, those of primitives' lists, and the numbers per row.
 ROWS = {"vertices": (3,), "axes": (3,), "exponents": (2,), "position": (3,), "rotation": (4,), "plane_normals": (3,),
         "plane_points": (3,), "cloud_points": (3,), "cloud_normals": (3,), "cloud_widths": (), "grid_coefficients": ()}
 CORE_ROWS = {"core_half": (3,), "core_radius": (), "core_position": (3,), "core_rotation": (4,)}
@@ -141,8 +141,8 @@ def times(a: Arrays, b: Arrays) -> Arrays:
 
 
 def turned(q: Arrays, x: Arrays) -> Arrays:
-    """Returns vectors turned by quaternions, whose length has no effect."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # the library reports vectors without length
+    """Returns vectors rotated by quaternions, whose length has no effect."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # the library reports vectors of length 0
         unit = q / np.linalg.norm(q, axis=-1, keepdims=True)
     w, v = unit[..., :1], unit[..., 1:]
     across = 2.0 * np.cross(v, x)
@@ -312,7 +312,7 @@ def _cores(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _features(given: dict[str, Any]) -> dict[str, Any]:
-    """Returns stated features, the angle of sharp edges, and cones."""
+    """Returns explicit features, the angle of sharp edges, and cones."""
     made: dict[str, Any] = {}
     if given.get("feature_edges") is not None and given.get("feature_vertices") is None:
         raise ValueError("feature_vertices is missing: feature_edges are between these")

@@ -62,7 +62,7 @@ class ShapeGradients(NamedTuple):
     edge_radius: Arrays
 
 
-# The rows of each array, the count of numbers in a row, and the primitives that they belong to.
+# The rows of each array, the numbers per row, and the primitives that they belong to.
 _KINDS = {"vertices": ("vertices", (3,), None), "axes": ("superquadrics", (3,), None),
           "exponents": ("superquadrics", (2,), None), "position": ("superquadrics", (3,), None),
           "rotation": ("superquadrics", (3,), None), "plane_normals": ("planes", (3,), "polyhedra"),

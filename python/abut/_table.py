@@ -29,23 +29,23 @@ from abut._world_calls import SLOPES as WORLD_SLOPES
 
 Arrays = np.ndarray[Any, Any]
 
-METHODS = ("exact", "gumbel", "gaussian", "zeroth", "finite")  # of derivatives of closest points
-FROM_ANSWERS = METHODS[:3]  # these start from a query's result; the others make queries of their own
+METHODS = ("exact", "gumbel", "gaussian", "zeroth", "finite")  # for derivatives of closest points
+FROM_ANSWERS = METHODS[:3]  # these start from a query's result; the others make their own queries
 SMOOTHING = ("temperature", "level", "epsilon", "samples", "seed", "first", "ridge")
-SETTINGS = ("tolerance", "cutoff", "iterations_most", "corners_most")  # of queries for closest points
+SETTINGS = ("tolerance", "cutoff", "iterations_most", "corners_most")  # for queries of closest points
 POSE = 7  # numbers of a link's pose
-TWISTS = 12  # numbers of both bodies' twists, or of a body's at both ends
-VERTICES = (2, 3, 4, 4)  # of a row of features of each kind
+TWISTS = 12  # numbers of both bodies' twists, or of one body's at both ends
+VERTICES = (2, 3, 4, 4)  # per row of features of each kind
 POSES = ("from1", "to1", "from2", "to2")
-# Settings of features that are one number or one a row: as queries call them, and where the C API has those of rows.
+# Settings of features that are one number, or one per row: their names in queries, and in the C API for rows.
 ROW_SETTINGS = ("separation", "keep", "tolerance", "end", "error", "relative_error")
 MANY = tuple(name + "s" for name in ROW_SETTINGS)
 LOW = ("x0_low", "x1_low")
 BATCH_SETTINGS = ("motion", "center1", "center2", "separation", "keep", "tolerance", "iterations_most")
 FEATURE_SETTINGS = ("kind", "method", "iterations_most", "plain", *ROW_SETTINGS)
 
-TYPES = (None, np.dtype(np.uint8), np.dtype(np.int32), np.dtype(np.uint32))  # as python/xla.c has them
-REAL, BYTE, WHOLE, COUNT = range(4)  # REAL is the context's
+TYPES = (None, np.dtype(np.uint8), np.dtype(np.int32), np.dtype(np.uint32))  # in the order of python/xla.c
+REAL, BYTE, WHOLE, COUNT = range(4)  # REAL is the context's precision
 
 
 class Array(NamedTuple):
@@ -84,7 +84,7 @@ def integers_of(value: Any, wanted: tuple[int, ...], tail: int, name: str) -> np
 
 
 def shape_rows(row: Any, lead: tuple[int, ...], count: int, shift: int, name: str) -> np.ndarray[Any, Any]:
-    """Returns which of `count` shapes each pose of a batch has, as rows of a list in which `shift` other shapes come first."""
+    """Returns the index of each pose's shape among `count` shapes, as rows of a list that starts with `shift` other shapes."""
     which = integers_of(0 if row is None else row, lead, 0, name)
     if which.size and (which.min() < 0 or which.max() >= count):
         raise ValueError(f"{name} names a shape that is not among the {count}")
@@ -97,9 +97,9 @@ class Subject:
     """The fixed arguments of a call besides its arrays: owners of handles, and settings."""
 
     record_type: ClassVar[str]
-    axes: ClassVar[int] = 1  # of the first input, which are an entry's own
-    handles_at: ClassVar[str] = ""  # where in the record the address of a list of handles goes
-    has_progress: ClassVar[bool] = True  # whether its calls can be stopped
+    axes: ClassVar[int] = 1  # trailing axes of the first input that belong to one entry
+    handles_at: ClassVar[str] = ""  # position of the address of a list of handles in the record
+    has_progress: ClassVar[bool] = True  # its calls can be cancelled
 
     @property
     def context(self) -> Context:
@@ -260,7 +260,7 @@ class OfWorlds(Subject):
 
     scene: SceneNumbers
     steps: int
-    kept: int  # number of steps per recorded state; 0: none
+    kept: int  # steps per recorded state; 0: none
     controls: bool
 
     record_type = "abutpy_steps_record"
@@ -357,7 +357,7 @@ def settled(struct: str, given: Mapping[str, Any], names: Sequence[str]) -> byte
     """Returns a C struct with settings, those of `names`, as bytes. Errors: TypeError, ValueError as in set_members."""
     try:
         return _kept_settings(struct, names, tuple(given), *given.values())
-    except TypeError:  # a list, perhaps
+    except TypeError:  # for example a list
         return _made_settings(struct, names, given)
 
 
@@ -491,7 +491,7 @@ _SHAPES = {**_POSES, "one": Array("batch.one", type=COUNT), "two": Array("batch.
 _ANSWERED = {**_of_answers("batch"), **_STATUS}
 _SOLVED = {"gap": Array("batch.gap"), "iterations": Array("batch.iterations", type=COUNT),
            "warm": Array("batch.simplex", "simplex", WHOLE)}
-_FLAGS = {"flags": Array("flags", type=BYTE)}  # the status with what derivatives add to it
+_FLAGS = {"flags": Array("flags", type=BYTE)}  # the status, combined with that of derivatives
 
 _MOVES = {name: Array(f"batch.{name}", "pose") for name in POSES}
 _MOVED = {"toi": Array("batch.toi"), **_STATUS, "kind": Array("batch.kind", type=WHOLE),
@@ -655,7 +655,7 @@ def _done(plan: Plan, arrays: Sequence[Arrays], new: Callable[[Shape, Any], Arra
     if handles is not None:
         places[call.handles_at // 8] = handles
     made = [new(shape, dtype) for shape, dtype in plan.shapes(lead)]
-    # With no rows nothing is read or written, but no array may be missing.
+    # With zero rows nothing is read or written, but no array may be missing.
     nowhere = ffi.NULL if batch.count else places
     kept = [ffi.from_buffer(array) if array.size else nowhere for array in (*arrays, *made)]
     for place, where in zip(_places(plan.call, plan.inputs + plan.outputs), kept):

@@ -92,7 +92,7 @@ def compute(plan: Plan, t: Sequence[Any]) -> tuple[Tensor, ...]:
 
 
 def keep(ctx: Any, plan: Plan, inputs: Any, output: Any) -> list[Any]:
-    """Keeps the data that derivatives need, and returns it. Outputs are kept only as far as needed, because a caller may change
+    """Stores the data that derivatives need, and returns it. Outputs are stored only as far as needed, because a caller may change
     them in place."""
     ctx.plan = plan
     ctx.set_materialize_grads(False)
@@ -102,7 +102,7 @@ def keep(ctx: Any, plan: Plan, inputs: Any, output: Any) -> list[Any]:
 
 
 def kept(ctx: Any) -> tuple[Plan, Given, Given]:
-    """Returns a plan, its inputs and outputs that were kept."""
+    """Returns a plan, and its stored inputs and outputs."""
     plan: Plan = ctx.plan
     saved, count = ctx.saved_tensors, len(plan.inputs)
     names = [name for name in plan.outputs if name in CALLS[plan.call].keeps]
@@ -150,9 +150,9 @@ def make(call: str, rule: Rule) -> None:
             made = FUNCTIONS[call].apply(plan, *(folded(x, axis, info.batch_size) for x, axis in zip(t, in_dims[1:])))
             return made, (0,) * len(made)
 
-    # torch asks for it in every call.
+    # torch inspects it in every call.
     Rules.forward.__signature__ = inspect.signature(Rules.forward)  # type: ignore[attr-defined]
-    # In a graph its node is AbutContactsBackward, and so on.
+    # The name of its graph node is then AbutContactsBackward, and so on.
     FUNCTIONS[call] = type("Abut" + call.title().replace("_", ""), (torch.autograd.Function,),
                            {name: part for name, part in vars(Rules).items() if not name.startswith("__")})
 
@@ -179,7 +179,7 @@ def by_calls(vjp: str, jvp: str, prepared: Callable[[Plan, Given, Given], Given]
 
 
 def by_gradients(call: str) -> Rule:
-    """Makes the rule of a call of collision in time, by the gradients of toi from the call `call`."""
+    """Makes the rule of a call of continuous collision detection, from the gradients of toi by the call `call`."""
     def gradients(plan: Plan, x: Given, names: Iterable[str]) -> Made:
         wanted = [name for name in ending(names, "_gradient") if name in CALLS[call].outputs]
         return renamed(apply(call, plan.subject, x, wanted), "_gradient", "")
@@ -219,8 +219,8 @@ def _poses(dx: Given) -> Made:
     return {name + "_tangent": dx[name] for name in POSES if name in dx}
 
 
-# With b the cotangents and J the Jacobian, J^T b is linear in b: back go J u, and the Hessian of b's sum times u, which is
-# symmetric.
+# With cotangents b and Jacobian J, J^T b is linear in b. The backward pass returns J u, and the Hessian of b's sum times u,
+# which is symmetric.
 def _vjp_back(plan: Plan, x: Given, made: Given, bars: Given, needs: Sequence[str]) -> Made:
     along = renamed(bars, "_gradient", "_tangent")
     poses = apply("vjp_tangent", plan.subject, {**x, **along}, ending((name for name in needs if name in POSES), "_gradient"))

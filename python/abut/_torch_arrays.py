@@ -88,9 +88,9 @@ def tensors_of(arrays: Sequence[Any]) -> tuple[Tensor, ...]:
 
 
 class Pool:
-    """Memory of freed large outputs, for the next outputs of the same size: a call that fills fresh pages takes a tenth longer."""
+    """Memory of freed large outputs, reused for outputs of the same size: a call that touches fresh pages takes a tenth longer."""
 
-    least, most = 1 << 20, 1 << 28  # bytes of one output, and of all that is kept
+    least, most = 1 << 20, 1 << 28  # bytes of one output, and of all retained memory
 
     def __init__(self) -> None:
         self.free: dict[int, list[np.ndarray[Any, Any]]] = {}
@@ -103,7 +103,7 @@ class Pool:
             block = self.free[size].pop()
         except LookupError:
             block = np.empty(size, np.uint8)
-        # Views refer to the first array behind which there is no other: it lives as long as any of them.
+        # Views refer to this first array, which has no base of its own: it lives as long as any of them.
         whole: np.ndarray[Any, Any] = np.frombuffer(block.data, dtype)
         weakref.finalize(whole, self.give, block).atexit = False
         return whole.reshape(shape)

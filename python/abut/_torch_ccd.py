@@ -1,4 +1,4 @@
-"""Collision in time for torch: abut.torch.ccd and abut.torch.ccd_queries."""
+"""Continuous collision detection for torch: abut.torch.ccd and abut.torch.ccd_queries."""
 from __future__ import annotations
 
 from collections.abc import Mapping

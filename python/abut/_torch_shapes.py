@@ -88,6 +88,6 @@ def shaped(pair: Any, pose1: Tensor | None, pose2: Tensor | None, shapes: tuple[
     return plan, made
 
 
-# torch asks for it in every call.
+# torch inspects it in every call.
 AbutShapes.forward.__signature__ = inspect.signature(AbutShapes.forward)  # type: ignore[attr-defined]
 AbutShapesBackward.forward.__signature__ = inspect.signature(AbutShapesBackward.forward)  # type: ignore[attr-defined]

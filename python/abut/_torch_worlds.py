@@ -35,7 +35,7 @@ def _along(plan: Plan, x: Given, dx: Given) -> Given:
     if "springs" in dx:
         refuse(NO_TANGENTS)
     along = {name + "_tangent": t for name, t in dx.items() if name != "w"}
-    return along or {"v_tangent": torch.zeros_like(x["v"])}  # only w has one; torch needs some of q and v
+    return along or {"v_tangent": torch.zeros_like(x["v"])}  # only w has tangents, but torch needs some for q and v
 
 
 make("steps", by_calls("steps_vjp", "steps_jvp", _along))

@@ -20,7 +20,7 @@ from abut._shape_numbers import LISTS, ROWS, ShapeNumbers, create, times
 
 Arrays = np.ndarray[Any, Any]
 NO_SECOND = "contacts have first derivatives by shapes in reverse mode, and no second ones"
-BLOCK, ROOM = 256, 1 << 24  # poses whose rows of a reduction's gradient are held at once, and numbers of these
+BLOCK, ROOM = 256, 1 << 24  # poses whose rows of a reduction's gradient are in memory at once, and their total numbers
 
 
 class Slot(NamedTuple):
@@ -59,7 +59,7 @@ class _Kept:
 
 def _kept(pair: Pair) -> _Kept:
     if pair._varied is None:
-        pair.handle  # of one that is closed, an error
+        pair.handle  # raises an error for a closed pair
         pair._varied = _Kept(pair)
     kept: _Kept = pair._varied
     return kept
@@ -154,7 +154,7 @@ def shapes_of(plan: Plan, lead: tuple[int, ...]) -> list[tuple[tuple[int, ...], 
 
 
 def _by_quaternion(q: Arrays, by_twist: Arrays) -> Arrays:
-    """Returns the derivative by q of a function of q / |q|. Turned by w in its own axes, q changes by q (0, w / 2)."""
+    """Returns the derivative by q of a function of q / |q|. A rotation by w in its own axes changes q by q (0, w / 2)."""
     length = np.linalg.norm(q, axis=-1, keepdims=True)
     unit = np.concatenate([np.zeros_like(by_twist[..., :1]), by_twist], -1)
     return np.asarray(2.0 / length * times(q / length, unit))

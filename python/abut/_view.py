@@ -133,7 +133,7 @@ def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any 
             kept.append(_frames(v, "v", (frames, what.nv)))
             options.v = ffi.cast("double *", pointer(kept[-1]))
         if u is not None:
-            held = double_array(u, "u")  # by all frames alike, where it is one row
+            held = double_array(u, "u")  # a single row applies to all frames
             kept.append(_frames(np.tile(held, (frames, 1)) if held.shape == (what.nu,) else held, "u", (frames, what.nu)))
             options.u = ffi.cast("double *", pointer(kept[-1]))
     if time is not None:

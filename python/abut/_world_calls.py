@@ -12,10 +12,10 @@ from abut._arrays import Rows, Shape, check_names, common_axes, pointer, real_ar
 from abut._context import Context, warn_of_failures
 from abut._native import check, ffi, lib
 
-Array = Any  # np.ndarray, or what NumPy takes without a copy
+Array = Any  # np.ndarray, or types that NumPy accepts without a copy
 
 PARAMETERS = ("mass_scale", "friction", "stiffness", "gravity")
-SPRING_WIDTH = 6  # k, mu, v_d, v_s, eps2, eps3: numbers of a pair, which have gradients and no tangents
+SPRING_WIDTH = 6  # k, mu, v_d, v_s, eps2, eps3 of a pair; these have gradients but no tangents
 ON_REQUEST = ("mass", "bias", "smooth", "acceleration", "constraint", "multipliers", "energy", "momentum",
               "energy_record", "status_step", "counts", "fast_links", "link_forces", "pair_forces", "pair_normals")
 # In the order of python/worlds.h.
@@ -64,7 +64,7 @@ class WorldStatus(enum.IntFlag):
 
 WorldStatus.__module__ = "abut"
 
-# What is warned about, as the command does.
+# The status bits with a warning, as in the command.
 _TOLD = {
     WorldStatus.NOT_FINITE: "are not finite, and keep the last state that they had",
     WorldStatus.DIVERGED: "diverge, and keep the last state that they had",
@@ -269,7 +269,7 @@ class Call:
                  contacts: GivenContacts | None = None, **given: Array | None) -> None:
         self.scene, self.dtype = scene, scene.context.dtype
         self.kept: list[Any] = [scene]
-        self.given: Any = None  # contacts
+        self.given: Any = None  # the struct of given contacts
         self.worlds = ffi.new("abut_worlds *", lib.abut_default_worlds())
         if u is not None and controls is not None:
             raise ValueError("u is held over all steps, controls has those of each: one of them")
@@ -291,7 +291,7 @@ class Call:
             inputs.update(self._of_contacts(contacts))
         arrays = self._read(inputs)
         self.arrays = arrays
-        # Springs refuse a world with such numbers by its status; hard contacts have no stiffness.
+        # Springs report such numbers in a world's status; hard contacts have no stiffness.
         least = {"friction": "0"} if scene.hard else {} if scene.by_springs else {"friction": "1e-5", "stiffness": "1e-6"}
         for name, number in least.items():
             if given.get(name) is not None and (np.asarray(arrays[name]) < 0).any():
@@ -305,7 +305,7 @@ class Call:
             self.worlds.u = self.place(arrays["controls"])
         if contacts is not None:
             for name in ("p", "d", "n", "activity"):
-                where = self.place(arrays[name])  # NULL is refused, also of no contacts
+                where = self.place(arrays[name])  # NULL is refused even for zero contacts
                 setattr(self.given, name, where if arrays[name].size else self.given)
 
     def _of_contacts(self, contacts: GivenContacts) -> dict[str, tuple[Array, Shape]]:
@@ -316,14 +316,14 @@ class Call:
             if which.ndim != 1 or which.dtype.kind not in "iu":
                 raise ValueError(f"{name} is no row of whole numbers")
             beyond = which[(which < -2 ** 31) | (which >= 2 ** 31)]
-            if beyond.size:  # cut to 32 bits, 2 ** 32 would be the first link
+            if beyond.size:  # truncated to 32 bits, 2 ** 32 would be the first link
                 raise ValueError(f"{name} holds {beyond[0]}, which is no {'pair' if name == 'pair' else 'link'}")
             links[name] = np.ascontiguousarray(which, np.int32)
         count = links["owner"].size
         for name, which in links.items():
             if which.size != count:
                 raise ValueError(f"{name} has {which.size} contacts and owner {count}")
-            # Rooms with one more number, so that none of them is NULL.
+            # Arrays with one more number, so that none of them is NULL.
             room = ffi.new("int32_t[]", count + 1)
             ffi.memmove(room, which, which.nbytes)
             setattr(self.given, name, room)

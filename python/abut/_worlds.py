@@ -20,9 +20,9 @@ from abut._table import Forces, OfPositions, forces_of, plan_of, run
 from abut._world_calls import (MAPS, SPRING_WIDTH, Array, Call, GivenContacts, Gradients, Step, Tangents,
                                Transition, WorldStatus, mirrored)
 
-WorldPair = Union[int, "tuple[str | int, str | int]"]  # of distances: a candidate, or two links
+WorldPair = Union[int, "tuple[str | int, str | int]"]  # for distances: a candidate, or two links
 
-GAP_MOST = 0.045  # of meshes that do as clouds is below
+GAP_MOST = 0.045  # adequate meshes for clouds are below
 SINKING_MOST = 0.01  # of the smaller body's diagonal
 
 __all__ = ["Distances", "Forces", "GivenContacts", "Gradients", "Scene", "Start", "Step", "Tangents", "Transition", "WorldContacts", "WorldStatus"]
@@ -108,11 +108,11 @@ class Scene(Owner):
         if not isinstance(path, Mapping):
             self._load(path, context, contact_model, str, progress)
             return
-        # File names in a dict are relative to the working directory, and so is a file there.
+        # File names in a dict are relative to the working directory, so a temporary file there makes them valid.
         file, place = tempfile.mkstemp(".scene.json", "abut-", os.curdir)
         try:
             with os.fdopen(file, "w") as to:
-                json.dump(path, to, default=lambda a: a.tolist())  # NumPy's arrays and numbers
+                json.dump(path, to, default=lambda a: a.tolist())  # for NumPy's arrays and numbers
             self._load(place, context, contact_model, lambda text: text.replace(place, "scene"), progress)
         finally:
             os.unlink(place)
@@ -479,7 +479,7 @@ class Scene(Owner):
         needs_end = self.nq != self.nv and not (q_bar is None and q_record_bar is None)
         if made is None and needs_end:
             made = Call(self, q, v, u, controls, steps, record, contacts, **options).step()
-        if made is None:  # without quaternions the end's numbers do not matter: those of its cotangents stand for them
+        if made is None:  # without quaternions the final numbers are irrelevant, so those of the cotangents replace them
             return call.vjp(bars, wrt, q_bar, q_record_bar, escape)
         return call.vjp(bars, wrt, made.q, made.q_record, escape)
 

@@ -129,7 +129,7 @@ def _words(data: Any) -> Any:
 
 
 def _lower(ctx: Any, *operands: Any, plan: Plan) -> Any:
-    """Lowers a call for CPUs to the handler itself. The program keeps its owners of handles."""
+    """Lowers a call for CPUs to the handler itself. The program keeps the owners of its handles alive."""
     register()
     ctx.module_context.add_keepalive(plan.subject)
     call, subject, tails = CALLS[plan.call], plan.subject, plan.subject.tails

@@ -72,8 +72,8 @@ def _vjp_rule(plan: Plan, x: Given, dx: Given) -> tuple[Given, Given]:
     return made, bind("vjp_tangent", plan.subject, {**x, **along, **renamed(dx, "_bar", "_slope")}, plan.outputs)
 
 
-# By the poses vjp_tangent is its own transpose, because second derivatives are symmetric. By tangents of cotangents its
-# transpose is the VJP.
+# As a function of the poses, vjp_tangent is its own transpose, because second derivatives are symmetric. As a function of
+# tangents of cotangents, its transpose is the VJP.
 _by_tangents = transposed_by("vjp_tangent", "_tangent", ("_gradient", "_tangent"), "_gradient")
 _by_slopes = transposed_by("jvp", "_slope", ("_gradient", "_tangent"), "_tangent")
 
@@ -133,7 +133,7 @@ def _index(index: Any, lead: tuple[int, ...], count: int) -> jax.Array:
     if isinstance(which, np.ndarray) and which.size and (
             which.min() < 0 or which.max() >= count):
         raise ValueError(f"index names a pair that is not among the {count}")
-    if which.dtype.itemsize > 4:  # cut to 32 bits, 2 ** 32 would be the first pair
+    if which.dtype.itemsize > 4:  # truncated to 32 bits, 2 ** 32 would be the first pair
         which = jnp.where((which < 0) | (which >= count), count, which)
     try:
         return jnp.broadcast_to(jnp.asarray(which).astype(jnp.uint32), lead)

@@ -44,11 +44,11 @@ Sink = Union[Callable[[int, Any], Any], Mapping[str, Any]]
 _ASK, _ANSWER, _END = 1, 2, 3  # tags
 _SERVE_EVERY = 0.001  # [s]
 _BLOCK_BYTES, _BLOCK_MOST = 64 << 20, 1 << 18
-_NUMBER_MOST = (1 << 63) - 1  # of messages
-# As in src/mpi/shares.c: what a rank of unknown speed gets of an equal share, what a rank of known speed gets of its expected
-# share, and the block time [s] from which a request is worthwhile.
+_NUMBER_MOST = (1 << 63) - 1  # bound on numbers in messages
+# As in src/mpi/shares.c: the first block of a rank of unknown speed relative to an equal share, a block of a rank of known
+# speed relative to its expected share, and the shortest worthwhile block [s].
 _FIRST, _OF_EXPECTED, _LEAST = 1 / 256, 0.5, 0.03
-# What no other rank would be spared of: is_own of src/mpi/calls.c.
+# Errors that are the same on every rank: is_own of src/mpi/calls.c.
 _OF_ALL = ("ABUT_ERROR_CANCELLED", "ABUT_ERROR_ARGUMENT", "ABUT_ERROR_HANDLE")
 
 
@@ -94,7 +94,7 @@ class _Shares:
     def _expected(self, rank: int) -> float:
         """Returns the expected speed. A rank of unknown speed counts like the others."""
         total, known = 0.0, 0
-        for speed in self.speed:  # sum() rounds otherwise from Python 3.12 on
+        for speed in self.speed:  # sum() rounds differently since Python 3.12
             total += speed
             known += speed > 0.0
         if not self.speed[rank]:
@@ -115,7 +115,7 @@ class _Signals:
         if threading.current_thread() is threading.main_thread():
             try:
                 self._begin()
-            except BaseException:  # one that came before its handler was another
+            except BaseException:  # from a signal whose handler was not yet replaced
                 self._restore()
                 raise
 
@@ -131,7 +131,7 @@ class _Signals:
             self.former[number](number, frame)
         except BaseException as error:
             if not self.held:
-                self.held = True  # what comes behind it waits
+                self.held = True  # later exceptions wait
                 raise
             self.raised = self.raised or error
 
@@ -169,11 +169,11 @@ class _Team:
         given = MPI.COMM_WORLD if comm is None else comm
         if given == MPI.COMM_NULL or given.Is_inter():
             raise ValueError("comm is no communicator of one group of ranks")
-        self.agreed = False  # what is raised is raised on all
+        self.agreed = False  # all ranks raise the current exception
         self.signals = _Signals()
         try:
             self.comm = given.Dup()
-            self.comm.Set_errhandler(MPI.ERRORS_ARE_FATAL)  # mpi4py has set one by which this rank alone would raise
+            self.comm.Set_errhandler(MPI.ERRORS_ARE_FATAL)  # mpi4py's own handler would raise on this rank only
             self.node = self.comm.Split_type(MPI.COMM_TYPE_SHARED)
             self.node.Set_errhandler(MPI.ERRORS_ARE_FATAL)
             self.rank, self.size = self.comm.Get_rank(), self.comm.Get_size()
@@ -197,7 +197,7 @@ class _Team:
         self.comm.Abort(1)
 
     def refuse(self, text: str) -> None:
-        """Raises on all ranks an error that all have found."""
+        """Raises on all ranks an error that all ranks have detected."""
         self.agreed = True
         raise ValueError(text)
 
@@ -219,7 +219,7 @@ class _Team:
         _wait(self.comm.Ibcast(text, failed))
         self.agreed = True
         if error is not None and not isinstance(error, Exception):
-            raise error  # KeyboardInterrupt and the like
+            raise error  # KeyboardInterrupt and similar
         raise RankError(failed, text.tobytes().decode(errors="replace")) from error
 
     def attempt(self, function: Callable[[], Any]) -> Any:
@@ -295,7 +295,7 @@ class _Team:
                     if not last and job.leaves(error):
                         return error, piece
                 speed = length / max(time.monotonic() - begun, 1e-9)
-                # After its failure the others finish with the blocks that they have.
+                # After this rank's failure the others only finish their current blocks.
                 first, length = self.ask(shares, speed if error is None else -1.0)
                 length = length if error is None else 0
         finally:
@@ -323,12 +323,12 @@ class _Team:
         of = self.sums(own)
         self.agree(self.hand_out(list(zip(of[::2], of[1::2])), most, job, last=True, out=leaves)[0])
         if error is not None:
-            self.agreed = True  # the others have done it all, and go on
+            self.agreed = True  # the others have completed the batch and continue
             raise RankError(self.rank, _text_of(error)) from error
 
 
 def _within(pieces: Sequence[_Piece], first: int, stop: int) -> list[_Piece]:
-    """Returns the parts of elements first .. stop - 1, numbered through over the pieces."""
+    """Returns the parts of elements first .. stop - 1, which are counted across the pieces."""
     found, at = [], 0
     for begin, end in pieces:
         low, high = max(first, at), min(stop, at + end - begin)
@@ -341,7 +341,7 @@ def _within(pieces: Sequence[_Piece], first: int, stop: int) -> list[_Piece]:
 def _text_of(error: BaseException | None) -> str:
     try:
         return str(error) if isinstance(error, (Error, ValueError)) and str(error) else f"{type(error).__name__}: {error}"
-    except Exception:  # of its own __str__
+    except Exception:  # raised by its own __str__
         return type(error).__name__
 
 
@@ -428,7 +428,7 @@ def _write(sink: Sink, total: int) -> Callable[[int, int, Any], Any]:
             rows = getattr(result, name, None)
             if rows is None:
                 raise ValueError(f"sink names {name!r}, which is not computed")
-            # An array of another shape would accept rows that are repeated to fill it.
+            # An array of another shape might broadcast the rows.
             expected = (stop - first, *np.shape(array)[1:])
             if np.shape(rows) != expected:
                 raise ValueError(f"sink's {name!r} takes {expected} of {stop - first} poses, and the result has {np.shape(rows)}")
@@ -562,7 +562,7 @@ def context(precision: str = "f32", *, comm: Any = None, **more: Any) -> Context
         device, idle = team.attempt(lambda: _own_device(rank, ranks))
 
         def make() -> Context:
-            if idle and rank == 0:  # which may be an error
+            if idle and rank == 0:  # the warning may be turned into an error
                 warnings.warn(f"ranks leave {idle} compute units of their part of the device, being bound to fewer cores: mpirun "
                               "--bind-to none", stacklevel=5)
             return Context(device, precision, **more)

@@ -64,7 +64,7 @@ def from_mujoco(model: Any, context: Context | None = None, *, contact_model: st
         maker = _import_mujoco.write(model, path, warn, list_pairs)
 
         def renamed(text: str) -> str:
-            without = re.sub(r"(\.bodies\[\d+\]) of `[^`]*`", r"\1", text)  # the model's names say it, too
+            without = re.sub(r"(\.bodies\[\d+\]) of `[^`]*`", r"\1", text)  # the model's names include this
             return _import_mujoco.renamed(maker, path, without)
 
         scene = Scene.__new__(Scene)
