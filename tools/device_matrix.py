@@ -29,8 +29,8 @@ LINE = re.compile(r"^(\S+)\s+f(?:32|64) (p|d|n|activity|mean_g|vjp_g|jvp_\w+)\s+
 VALUES, GRADIENTS = ("p", "d", "n", "activity"), ("mean_g", "vjp_g", "jvp")
 LATE = "not done in {} s"
 
-# Where all derivatives on the usual lanes would compile for a quarter of an hour: words of the
-# platform -> lanes.
+# Lanes for platforms on which compiling all derivatives for the usual lanes would take a quarter of an hour, by words of the
+# platform's name.
 DERIVATIVE_LANES = {"rusticl": 1}
 
 
@@ -40,8 +40,8 @@ def lanes_of(device):
 
 
 def run(command, limit, **environment):
-    """Output and exit status; None where it took longer than `limit` seconds."""
-    env = {k: v for k, v in os.environ.items() if k != "ABUT_SHARED"}  # cases of the repository
+    """Returns output and exit status; None if it took longer than `limit` seconds."""
+    env = {k: v for k, v in os.environ.items() if k != "ABUT_SHARED"}  # only cases of the repository
     words = " ".join(pathlib.Path(str(c)).name for c in command[:4])
     start, done = time.monotonic(), None
     try:
@@ -71,7 +71,7 @@ def listed(worst, names):
 
 
 def golden_cells(build, device, precision, cases, limit):
-    """Cells of values and of derivatives, and which of them ran to their end."""
+    """Returns cells of values and of derivatives, and which of them completed."""
     program = build / "tests" / "core" / "test_golden"
     lanes = lanes_of(device)
     environment = {"ABUT_TEST_DEVICE": str(device["index"])}
@@ -168,7 +168,7 @@ def main():
         row = row_of(options.build, device, cases, golden / "figure-softsort", options.limit)
         rows[(row[0], row[1])] = row
         print(" | ".join(row), flush=True)
-        if options.write:  # after each: what a later device does cannot lose it
+        if options.write:  # after each device, so that a later failure does not lose it
             head, rest = options.write.read_text().split(BEGIN)
             table = table_of(list(rows.values()))
             options.write.write_text(f"{head}{BEGIN}\n{table}\n{END}{rest.split(END)[1]}")

@@ -21,7 +21,7 @@ NONE = float("nan")
 
 
 def clean(x):
-    """For JSON."""
+    """Converts to JSON."""
     if isinstance(x, dict):
         return {k: clean(v) for k, v in x.items()}
     if isinstance(x, (list, tuple)):
@@ -31,7 +31,7 @@ def clean(x):
 
 # ---- answers of one world ----
 def step_answers(sc, w, given, derivatives):
-    """Everything about one step of the world w, a dict of its inputs."""
+    """Computes everything about one step of the world w, a dict of its inputs."""
     par, q, v, u = w["par"], w["q"], w["v"], w["u"]
     q1, v1, info = dr.step(sc, q, v, u, par, w["w"], given)
     energy, linear, angular = dr.energy_momentum(sc, q, v, par)
@@ -40,7 +40,7 @@ def step_answers(sc, w, given, derivatives):
                momentum=jnp.concatenate([linear, angular]))
     if info["lam"][0] is not None:
         out["multipliers"] = info["lam"][0]
-    if info["lam"][2] is not None:                                     # for what is printed: friction loss that gives way
+    if info["lam"][2] is not None:  # for printed text: friction loss that yields
         out["yields"] = jnp.abs(info["lam"][2]) > .999 * info["blocks"][2]["f"]
     if given is None and sc.pairs:
         out["activities"] = info["contacts"]["activity"]
@@ -59,7 +59,7 @@ def step_answers(sc, w, given, derivatives):
 
 
 def rollout_answers(sc, w, steps):
-    """States after every step, and the gradient of the cotangent times (q_T (-) its value, v_T)."""
+    """Computes states after every step, and the gradient of the cotangent times (q_T (-) its value, v_T)."""
     us = w.get("u_rollout", jnp.zeros((steps, 0)))
 
     def f(d, v, us, par):
@@ -74,7 +74,7 @@ def rollout_answers(sc, w, steps):
 
 
 def world_of(sc, inputs, i):
-    """Inputs of world i, with what is not given: parameters as the scene states, no controls, w = 0."""
+    """Returns inputs of world i with defaults: parameters as stated in the scene, no controls, w = 0."""
     w = {k: jnp.asarray(x[i]) for k, x in inputs.items() if k not in ("owner", "opposing", "pair", "steps") and not k.startswith("par_")}
     w["par"] = dr.default_parameters(sc) | {k: jnp.asarray(inputs["par_" + k][i]) for k in PARAMETERS if "par_" + k in inputs}
     return dict(u=jnp.zeros(len(sc.actuators)), w=jnp.zeros(sc.nv)) | w
@@ -99,7 +99,7 @@ def report(name, found):
 
 
 def stop(found, inputs):
-    """What is left of the answers of worlds that stop, and what is not stated."""
+    """Clears the answers that stopped worlds do not have, and those that the specification does not state."""
     solved = ("qacc", "constraint", "multipliers", "q1", "v1", "A", "B", "rollout_q", "rollout_v")
     mask = np.full(len(found["status"]), 63)
     for i, s in enumerate(found["status"]):
@@ -126,7 +126,7 @@ def stop(found, inputs):
 
 
 def compute(folder, inputs, derivatives=True):
-    """The answers of a folder with a scene.json. Contacts are given where there is a p; a rollout is computed where it has a cotangent."""
+    """Computes the answers of a folder with a scene.json: with given contacts if there is a p, with a rollout if that has a cotangent."""
     sc = dr.load_scene(folder / "scene.json")
     fixed = None
     if "p" in inputs:
@@ -142,7 +142,7 @@ def compute(folder, inputs, derivatives=True):
         found |= batch(lambda w: rollout_answers(sc, w, steps), worlds)
         stops = found["rollout_status"].max(1)
         for k in found:
-            if k.startswith("rollout_grad_"):                          # through a step that is not taken
+            if k.startswith("rollout_grad_"):  # through a step that was not taken
                 found[k][stops & 19 != 0] = NONE
         print("   rollout status", stops, flush=True)
     if fixed is None and "multipliers" in found:
@@ -155,13 +155,13 @@ def is_measured(name):
 
 
 def of_worlds(name, x):
-    """The largest entry of each world that is stated."""
+    """Returns the largest stated entry of each world."""
     x = x[None] if name.endswith("_world0") else x
     return np.abs(np.where(np.isfinite(x), x, 0)).reshape(len(x), -1).max(1, initial=0)
 
 
 def write(folder, scene, inputs):
-    """inputs: arrays by name; steps: of a rollout without controls."""
+    """Writes a case. inputs: arrays by name; steps: of a rollout without controls."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "scene.json").write_text(json.dumps(clean(scene), indent=1) + "\n")
     inputs = {k: np.asarray(x) for k, x in inputs.items()}
@@ -179,11 +179,11 @@ def write(folder, scene, inputs):
 
 
 def again(folder):
-    """Answer stored inputs anew, such as those from outside the project: the same arrays, of the same worlds."""
+    """Recomputes stored inputs, such as those from outside the project: the same arrays, for the same worlds."""
     inputs, old = (dict(np.load(folder / name)) for name in ("inputs.npz", "expected.npz"))
     if "rollout_q" in old:
         inputs["steps"] = [old["rollout_q"].shape[1]]
-        x = inputs["cotangent_rollout"]                               # of the first worlds only
+        x = inputs["cotangent_rollout"]  # only of the first worlds
         inputs["cotangent_rollout"] = np.concatenate([x, np.zeros((len(inputs["q"]) - len(x), x.shape[1]))])
     found = compute(folder, inputs)
     found = {k: found[k][:len(x)] for k, x in old.items()}
@@ -192,7 +192,7 @@ def again(folder):
 
 
 def rounded(folder):
-    """What float32 costs before it computes anything: answers in float64 to inputs that are rounded to float32."""
+    """Computes the error of rounding inputs to float32: answers in float64 to rounded inputs."""
     inputs = dict(np.load(folder / "inputs.npz"))
     expected = dict(np.load(folder / "expected.npz"))
     with np.errstate(over="ignore"):
@@ -200,7 +200,7 @@ def rounded(folder):
     if "rollout_q" in expected:
         inputs["steps"] = [expected["rollout_q"].shape[1]]
     if "rollout_q" in expected and len(expected["rollout_q"]) < len(inputs["q"]):
-        inputs.pop("cotangent_rollout")                               # of some worlds only
+        inputs.pop("cotangent_rollout")  # only of some worlds
     found = compute(folder, inputs)
     for k, x in expected.items():
         if k in found and is_measured(k):

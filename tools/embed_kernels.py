@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 COMMENT = re.compile(r"//.*$")
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"\s*$')
-PLAIN_ONLY = "\n#if !TANGENTS\n"  # kernels behind it are not in a suite's programs on duals
-DUAL_ONLY = "\n#if TANGENTS == 1\n"  # kernels between it and that are in its programs on duals of one tangent alone
+PLAIN_ONLY = "\n#if !TANGENTS\n"  # kernels after it are not in a suite's programs on duals
+DUAL_ONLY = "\n#if TANGENTS == 1\n"  # kernels between it and PLAIN_ONLY are only in programs on duals of one tangent
 KERNEL = re.compile(r"^(?P<merged>MERGED\n)?(?P<adjoint>ADJOINT_)?KERNEL void (\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
 HELPER = re.compile(r"^static \w[\w ]*?[ *](\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
 
@@ -30,7 +30,7 @@ HELPER = re.compile(r"^static \w[\w ]*?[ *](\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S 
 class Kernel(NamedTuple):
     module: str
     name: str
-    kinds: list  # of arguments: (ARGUMENT_*, type in C)
+    kinds: list  # of arguments: (ARGUMENT_*, C type)
     grouped: bool
     plain_only: bool
     dual_only: bool
@@ -78,7 +78,7 @@ def argument_kind(text):
 
 
 def meeting_functions(source):
-    """A pattern of whatever makes work-items meet: barriers, and functions that lead to one."""
+    """Returns a pattern of everything that synchronizes work-items: barriers, and functions that call one."""
     bodies = {match[1]: match[3] for match in HELPER.finditer(source)}
     names = {r"BARRIER\w*"}
     while True:
@@ -177,7 +177,7 @@ def write_table(out, modules, kernels):
 
 
 def condition(kernel):
-    """Under which a kernel is in the host path's text."""
+    """Returns the condition under which a kernel is in the host path's text."""
     parts = ["!TANGENTS"] * kernel.plain_only + ["TANGENTS == 1"] * kernel.dual_only + ["WITH_ADJOINT"] * kernel.adjoint
     return " && ".join(parts) or "1"
 
@@ -196,7 +196,7 @@ def write_shims(out, groups, kernels):
                      f"{{\n  {k.name}({values});\n}}\n#endif\n\n")
         text += "static const host_function host_functions[KERNEL_COUNT + 1] = {\n"
         text += "".join(f"#if {condition(k)}\n  [KERNEL_{k.name.upper()}] = call_{k.name},\n#endif\n" for k in own)
-        # A group may have no kernels on duals, and an array must not be empty.
+        # A group may have no kernels on duals, but an array must not be empty.
         write(out / f"host_{group}.inl", text + "  [KERNEL_COUNT] = NULL};\n")
     group_of = {module: number for number, modules in enumerate(groups.values()) for module in modules}
     text = "/* Made by tools/embed_kernels.py. */\n#define EACH_HOST_GROUP(X, name)"
@@ -207,7 +207,7 @@ def write_shims(out, groups, kernels):
 
 
 def bare(source):
-    """The text without comments and indentation, line by line: a third of what is embedded, and no compiler's business."""
+    """Returns the text without comments and indentation, line by line: this saves a third of the embedded size."""
     lines = (line if line.startswith("#line") else COMMENT.sub("", line).strip() for line in source.split("\n"))
     return "\n".join(lines)
 
@@ -219,7 +219,7 @@ def embedded(name, source):
 
 
 def pieces_of(source):
-    """The text cut where an included file begins or ends, so that what suites share is embedded once."""
+    """Cuts the text where an included file starts or ends, so that common files are embedded once."""
     return [piece for piece in re.split(r"^(?=#line )", bare(source), flags=re.M) if piece]
 
 

@@ -32,7 +32,7 @@ def bytes_of(name, text):
 
 
 def wire_of(text):
-    """The numbers, texts and lists of WIRE.h, by their names without WIRE_. A list is a macro X's entries."""
+    """Returns the numbers, texts and lists of WIRE.h, by their names without WIRE_. A list contains a macro X's entries."""
     wire = {}
 
     def value_of(word):

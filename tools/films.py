@@ -24,8 +24,8 @@ VIEWS = "20,15,110,15,200,15,-60,60"
 EDGE_EDGE = {"edges": True, "vertices": False}
 TIMESTEP, RECORD = 0.002, 5
 
-# What lies on the floor and what falls onto it, each with its orientation; how far aside the second is, along x and y, as
-# a share of the first one's size.
+# The body on the floor and the one that falls onto it, with their orientations; and the offset of the second along x and y,
+# relative to the first one's size.
 OWN = {
     "box-on-box": (("box", AS_IS), ("box", [0.653, 0.271, 0.271, 0.653]), (0, 0)),
     "figure-on-part": (("part", AS_IS), ("figure", [0.6, 0.2, 0.8, 0]), (0, 0.05)),
@@ -39,14 +39,14 @@ PAPER = {
 
 
 def turned(q, v):
-    """A vector by a quaternion w, x, y, z of any length."""
+    """Returns a vector rotated by a quaternion w, x, y, z of any length."""
     w, x, y, z = (c / math.hypot(*q) for c in q)
     a, b, c = 2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0])
     return (v[0] + w * a + y * c - z * b, v[1] + w * b + z * a - x * c, v[2] + w * c + x * b - y * a)
 
 
 def corners(folder, name, orientation):
-    """The lowest and the highest corner of a turned body."""
+    """Returns the lowest and the highest corner of a rotated body."""
     body = json.loads((folder / f"{name}.body.json").read_text())
     lines = (folder / body["mesh"]).read_text().splitlines()
     points = [turned(orientation, [float(x) for x in line.split()[1:4]]) for line in lines if line.startswith("v ")]
@@ -54,7 +54,7 @@ def corners(folder, name, orientation):
 
 
 def command(abut, *words):
-    """What it said on standard error; where it fails, this ends with it."""
+    """Returns a command's standard error; ends the program if the command fails."""
     done = subprocess.run([abut, *map(str, words)], text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     if done.returncode:
         sys.exit(done.stderr.rstrip())
@@ -62,7 +62,7 @@ def command(abut, *words):
 
 
 def smoothing_of(abut, a, b, edge_edge):
-    """What abut fits to the pair, with what scenes add to a fitted one."""
+    """Returns the smoothing that abut fits to the pair, with the settings that scenes add."""
     text = command(f"{abut}-dev", "bench", a, b, "--batch", 1, "--show-smoothing", "-q", "--what", "forward")
     fitted = json.loads(text[text.index("{"):text.rindex("}") + 1])
     no_cones = {} if edge_edge else {name: 0 for name in fitted if name.startswith("cone_")}  # these need edges
@@ -70,7 +70,7 @@ def smoothing_of(abut, a, b, edge_edge):
 
 
 def scene_of(abut, folder, film, edge_edge):
-    """Both free, the first a little above the floor, the second a quarter of the first one's size above it."""
+    """Returns a scene with both bodies free, the first just above the floor, the second above it by a quarter of the first one's size."""
     (low, low_turn), (high, high_turn), aside = film
     files = [str(folder / f"{name}.body.json") for name in (low, high)]
     least, most = corners(folder, low, low_turn)

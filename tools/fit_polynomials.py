@@ -24,10 +24,10 @@ def chebyshev_nodes(low, high, count):
 
 
 def fit(function, low, high, degree, scale):
-    """Coefficients from the constant on, and the largest of scale(x) |polynomial - function|."""
+    """Returns coefficients, from the constant on, and the largest of scale(x) |polynomial - function|."""
     x = chebyshev_nodes(low, high, NODES)
     wanted, scales = function(x), scale(x)
-    # In the Chebyshev basis, where least squares is well conditioned.
+    # In the Chebyshev basis, in which least squares is well conditioned.
     mapped = (2 * x - low - high) / (high - low)
     rows = numpy.polynomial.chebyshev.chebvander(mapped, degree) * scales[:, None]
     weights = numpy.full(NODES, 1 / NODES)
@@ -58,7 +58,7 @@ def cosine(x):
 
 
 def interpolate(function, low, high, degree):
-    """Coefficients from the constant on, and the largest error, in decimals."""
+    """Returns coefficients, from the constant on, and the largest error, in decimals."""
     count = degree + 1
     pi = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
     angles = [pi * (2 * k + 1) / (2 * count) for k in range(count)]
@@ -102,7 +102,7 @@ def show(name, coefficients, error, unit, digits=10):
 def main():
     show("float: exp2(x) on [-1/2, 1/2]", *fit(numpy.exp2, -0.5, 0.5, 6, numpy.ones_like),
          "absolute")
-    # Absolute errors count where the result is large, relative ones near 1, where it vanishes.
+    # Absolute errors count where the result is large, relative errors near 1, where it vanishes.
     show("float: log2(1 + t) / t on [sqrt(1/2) - 1, sqrt(2) - 1]",
          *fit(log2_ratio, numpy.sqrt(0.5) - 1, numpy.sqrt(2) - 1, 8, lambda t: numpy.abs(t) + 0.02),
          "times |t| + 0.02")

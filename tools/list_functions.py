@@ -47,7 +47,7 @@ def functions_of(header):
 
 
 def said_of(path, name):
-    """The docstring of a name of a module, from the file of the package that defines it. A constant has the comment behind it."""
+    """Returns the docstring of a name of a module, from the file of the package that defines it. For a constant, its trailing comment."""
     text = path.read_text(encoding="utf-8")
     for node in ast.parse(text).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:

@@ -17,8 +17,8 @@ VERTICES = {"pp": 2, "pe": 3, "pt": 4, "ee": 4}
 FREE, HIT, LIMIT, WITHIN, BAD = (1 << i for i in range(5))
 TOUCHED = HIT | LIMIT
 DIGITS = [24, 53]
-PAIRS = 5  # rows of each sort
-LATER = [F(1, 2**12), F(1, 2**38)]  # how much before a touch a row may end
+PAIRS = 5  # rows of each kind
+LATER = [F(1, 2**12), F(1, 2**38)]  # how long before a touch a row may end
 UNIT = [F(1, 2**18), F(1, 2**46)]
 
 
@@ -35,7 +35,7 @@ def cross(a, b):
 
 
 def volume(kind, x):
-    """Is 0 where the features' lines or planes meet; of an edge in the plane x = z, an area."""
+    """Returns a volume that is 0 where the features' lines or planes meet; for an edge in the plane x = z, an area."""
     if kind == "pe":
         (a, b), (c, d) = [(v[0], v[1]) for v in (sub(x[2], x[1]), sub(x[0], x[1]))]
         return a * d - b * c
@@ -45,7 +45,7 @@ def volume(kind, x):
 
 
 def span(kind, x):
-    """The volume over the distance of lines or planes, squared."""
+    """Returns the squared ratio of the volume to the distance of lines or planes."""
     if kind == "pe":
         return dot(sub(x[2], x[1])[:2], sub(x[2], x[1])[:2])
     n = cross(sub(x[2], x[1]), sub(x[3], x[1])) if kind == "pt" else cross(sub(x[1], x[0]), sub(x[3], x[2]))
@@ -57,7 +57,7 @@ def between(x0, x1, t):
 
 
 def bernstein(kind, x0, x1):
-    """Control points of the volume over time, a cubic, by its values at four times."""
+    """Returns control points of the volume over time, a cubic, from its values at four times."""
     p = [volume(kind, between(x0, x1, F(i, 3))) for i in range(4)]
     k1 = (-5 * p[0] + 18 * p[1] - 9 * p[2] + 2 * p[3]) / 6
     k2 = (2 * p[0] - 9 * p[1] + 18 * p[2] - 5 * p[3]) / 6
@@ -73,7 +73,7 @@ def random_vertex(r, kind, size):
 
 
 def touching(r, kind, size):
-    """Vertices that nearly touch, well inside both features."""
+    """Returns vertices that nearly touch, well inside both features."""
     x = [random_vertex(r, kind, size) for _ in range(VERTICES[kind])]
     if kind == "pe":
         s = F(r.randrange(30, 70), 100)
@@ -89,7 +89,7 @@ def touching(r, kind, size):
 
 
 def is_hair(kind, x):
-    """Whether the distance is from 1/100 to 1/20 of a unit, and nothing is thin."""
+    """Returns whether the distance is from 1/100 to 1/20 of a unit, and no feature is thin."""
     v, n = volume(kind, x), span(kind, x)
     largest = max(abs(a - b) for p in x for q in x for a, b in zip(p, q))
     thick = n * 25 > largest**2 if kind == "pe" else n * 100 > largest**4
@@ -120,7 +120,7 @@ def is_free(kind, x0, x1):
 
 
 def touch(kind, x0, x1):
-    """Proves that it is 0 once, near time 1, and returns a time before which it is not, and one after."""
+    """Proves that it is 0 once, near time 1, and returns a time before the zero and one after."""
     k = bernstein(kind, x0, x1)
     sign = 1 if k[0] > 0 else -1
     if not (min(sign * c for c in k[:3]) > 0 > sign * k[3]):
@@ -133,7 +133,7 @@ def touch(kind, x0, x1):
 
 
 def hairs(r, kind, p):
-    """Rows that doubled numbers alone decide: straight and turning, free and not."""
+    """Returns rows that only doubled numbers can decide: straight and rotating, free and not."""
     rows, wanted = [], {(turns, free): PAIRS for turns in (False, True) for free in (True, False)}
     while any(wanted.values()):
         turns = r.random() < 0.5
@@ -147,7 +147,7 @@ def hairs(r, kind, p):
 
 
 def passes(r, p):
-    """Two points that meet on their way, of differences that no single number has."""
+    """Returns two points that meet on their way, with differences that no single number represents."""
     rows = []
     size = 2 ** (DIGITS[p] - 4)
     for i in range(2 * PAIRS):
@@ -159,7 +159,7 @@ def passes(r, p):
     return [row for row in rows if max(abs(c) for x in row[:2] for v in x for c in v) < 2 ** DIGITS[p]]
 
 
-# Features that lie at z = 0 where the first one is a point that falls, or an edge that does.
+# Features at z = 0 when the first one is a falling point, or a falling edge.
 SHAPES = {"pp": [[0, 0, 0], [0, 0, 0]], "pe": [[F(1, 4), 0, 0], [-1, 0, 0], [1, 0, 0]],
           "pt": [[F(1, 8), F(1, 8), 0], [-1, -1, 0], [2, -1, 0], [0, 2, 0]],
           "ee": [[-1, -1, 0], [1, 1, 0], [-1, 1, 0], [3, -3, 0]]}
@@ -171,7 +171,7 @@ def falling(kind, z0, z1, size=1):
 
 
 def closed(kind, p):
-    """Answers in closed form: heights fall from z0 to z1."""
+    """Returns answers in closed form: heights fall from z0 to z1."""
     rows = []
     for z0, z1, separation in [(3, -1, 0), (2, -2, F(1, 2)), (1, F(1, 2), F(1, 4)), (-3, 5, 1), (F(1, 8), 1, F(1, 4)), (0, 1, 0)]:
         low, high = abs(z0), abs(z1)
@@ -183,14 +183,14 @@ def closed(kind, p):
         else:
             t = F(low - separation) / abs(F(z1) - z0)
             rows.append((x0, x1, separation, HIT, t - UNIT[p], t))
-    # By the last digit within the separation at time 1.
+    # Within the separation by the last digit at time 1.
     one = 1 - F(1, 2 ** DIGITS[p])
     rows.append((*falling(kind, 2, one), 1, TOUCHED, 1 - LATER[p], 1 / (2 - one)))
     return rows
 
 
 def small(kind, p):
-    """A touch of features of 2^-30; and one, at 8/9, whose last height is a number that a device may take for 0."""
+    """Returns a touch of features of size 2^-30; and one, at 8/9, whose last height a device may flush to 0."""
     tiny, unit = ([-30, -128] if p == 0 else [-300, -1024])
     z = F(2) ** tiny
     rows = [(*falling(kind, 3 * z, -z, z), 0, HIT, F(3, 4) - UNIT[p], F(3, 4))]
@@ -215,7 +215,7 @@ def bad(kind, p):
 
 
 def text(x, up):
-    """Exactly, or rounded down or up where a bound has more digits than double."""
+    """Formats exactly, or rounded down or up if a bound has more digits than double."""
     if isinstance(x, str):
         return x
     x = F(x)

@@ -41,7 +41,7 @@ def solid(rng, mass):
 
 
 def link(rng, parent, joint, mass=1., **more):
-    """A link at a random place; massless where the mass is 0."""
+    """A link at a random place; massless if the mass is 0."""
     joint = dict(joint)
     if joint["type"] in ("hinge", "slide", "ball"):
         joint = dict(position=rng.normal(size=3) * .1, axis=unit(rng.normal(size=3))) | joint
@@ -88,7 +88,7 @@ def limits(out):
 
 
 def actuators(out):
-    """Every kind of actuator on every joint that takes it, clipped and not; springs, also of balls; quaternions of any length."""
+    """Every kind of actuator on every joint that supports it, clipped and not; springs, also of balls; quaternions of any length."""
     for name, options in (("actuators", {}), ("actuators-rk4", dict(integrator="rk4"))):
         rng = np.random.default_rng(107)
         links = [link(rng, -1, dict(type="free")),
@@ -109,7 +109,7 @@ def actuators(out):
         x = states(sc, rng, 4, .5, [.5, 1., 0., 2.])
         x["q"][1, 3:7] *= 2.5
         x["q"][1, -5:-1] *= .1
-        x["q"][2, -5:-1] = [-1, 0, 0, 0]                              # the identity, by its other quaternion
+        x["q"][2, -5:-1] = [-1, 0, 0, 0]  # the identity, as the negated quaternion
         x["q"][3, -5:-1] = [.02, .6, -.8, .1]                         # near half a turn
         write(out / ("cone-" + name), s, x | dict(u=rng.normal(size=(4, len(acts))) * np.array([.3, 1., 4., 1.])[:, None]))
 
@@ -128,7 +128,7 @@ GIVEN_PAIRS = [dict(friction=.8), dict(friction=.4, solref=[.01, 1.2], solimp=[.
 
 
 def given_contacts(rng, count, ends, pairs):
-    """Contacts of random places, normals that point up or down and activities of any size; ends: owner and opposing link."""
+    """Contacts at random places, with normals that point up or down and any activities; ends: owner and opposing link."""
     ends = np.array(ends * 2)
     C = len(ends)
     n = rng.normal(size=(count, C, 3)) * .3 + [0, 0, 1.]
@@ -186,7 +186,7 @@ def parameters(out):
 
 
 def massless_chain(out):
-    """Several joints a body: chains of links without mass, under contacts; a hinge of many turns."""
+    """Several joints per body: chains of massless links under contacts; a hinge with many turns."""
     def chain(rng):
         e = np.eye(3)
         links = [dict(parent=i - 1, joint=dict(type="slide", axis=e[i])) for i in range(3)]
@@ -203,7 +203,7 @@ def massless_chain(out):
 
 
 def undone(out):
-    """One iteration: worlds that need more, one that nothing touches and needs none, one that starts at its solution."""
+    """One iteration: worlds that need more, one without contacts that needs none, one that starts at its solution."""
     def links(rng):
         found = given_links(rng)
         found[2]["joint"].pop("frictionloss")
@@ -222,7 +222,7 @@ def undone(out):
 
 
 def stopped(out):
-    """Worlds that stop between worlds that go on."""
+    """Worlds that stop among worlds that continue."""
     rng = np.random.default_rng(167)
     links = [link(rng, -1, dict(type="free")), link(rng, -1, dict(type="hinge", damping=.02)), link(rng, 1, dict(type="ball", stiffness=1.))]
     s = scene_of(links, [dict(kind="motor", joint=1)], divergence=20.)
@@ -280,7 +280,7 @@ def write_box(folder, name, h):
 SMOOTHING = dict(length=.2, union=.002, plane=.002, normal=1e-12, penetration=.002, neighbour=.004, clash=.1, sign=.1, sort=.002, clip=.02,
                  minimum=.02, compare=.05, ridge=.001, distance=1e-10, trace=0, inside=False, select="softsort", edge_edge=True, two_sided=True,
                  edges=[0, 0], vertices=[0, 0])
-# Of boxes on larger boxes: pairs of edges would meet the larger one's far edges, and rollouts would be chaos.
+# For boxes on larger boxes: pairs of edges would touch the larger one's far edges, and rollouts would be chaotic.
 VERTICES = SMOOTHING | dict(edge_edge=False)
 TABLE = dict(name="table", joint=dict(type="fixed"), bodies=[dict(file="b.body.json")])
 
@@ -318,7 +318,7 @@ def boxes_stack(out):
 
 
 def boxes_pyramids(out):
-    """Boxes that slide on a table that lies askew, and on each other: pyramids turn with the table and with the lower box. A margin."""
+    """Boxes that slide on a tilted table, and on each other: pyramids rotate with the table and with the lower box. A margin."""
     rng = np.random.default_rng(223)
     folder, h, H = out / "cone-boxes-pyramids", [.1, .08, .06], [.4, .4, .1]
     write_box(folder, "a", h)
@@ -354,7 +354,7 @@ def boxes_capacity(out):
 
 
 def bars(out):
-    """Two bars that cross on their edges: contacts between edges alone."""
+    """Two bars that cross on their edges: only contacts between edges."""
     rng = np.random.default_rng(211)
     folder, h = out / "cone-crossed-bars", [.3, .03, .03]
     write_box(folder, "a", h)
@@ -370,7 +370,7 @@ def bars(out):
 
 
 def boxes_rk4(out):
-    """Four stages, each with a manifold of its own; the exact diagonal."""
+    """Four stages, each with its own manifold; the exact diagonal."""
     rng = np.random.default_rng(193)
     folder, h, H = out / "cone-boxes-rk4", [.08, .1, .06], [.4, .4, .1]
     write_box(folder, "a", h)
@@ -422,7 +422,7 @@ def figures(out):
         q, way = np.array(sc.q0), unit(rng.normal(size=3) * .3 + [0, 0, 1])
         q[3:7], q[10:14] = unit(rng.normal(size=4)), unit(rng.normal(size=4))
         low, high = 0., 1.5 * D
-        for _ in range(18):                                           # the farthest touch, 0.2 % of the size deep
+        for _ in range(18):  # the farthest contact, 0.2 % of the size deep
             q[7:10] = q[:3] + way * (low + high) / 2
             low, high = (low, (low + high) / 2) if distance(q) > -.002 * D else ((low + high) / 2, high)
         v = rng.normal(size=12) * .1

@@ -37,7 +37,7 @@ import textwrap
 from typing import NamedTuple
 
 WIDTH = 100
-COLUMN = 29  # where the texts of options begin in --help
+COLUMN = 29  # column of option texts in --help
 KINDS = {"body": ["body.json", "{meshes}"], "mesh": ["{meshes}"], "model": ["xml", "urdf"]}
 SHARED = "OPTIONS OF SEVERAL COMMANDS"
 
@@ -50,11 +50,11 @@ class Property(NamedTuple):
     place: str
     name: str
     rest: str
-    text: list  # of paragraphs, each a text or a list of items
+    text: list  # paragraphs, each a text or a list of items
 
 
 class Block(NamedTuple):
-    """What an option means for some commands."""
+    """The meaning of an option for some commands."""
     commands: list
     value: str
     kind: str  # "files", "words" or ""
@@ -109,7 +109,7 @@ def paragraphs_of(lines):
 
 
 def entries_of(path):
-    """(place, words of the first line, properties) for each entry."""
+    """Returns (place, words of the first line, properties) for each entry."""
     entries, pending = [], []
 
     def end_text():
@@ -193,7 +193,7 @@ class Table:
         return next(o for o in self.options if o.name == name)
 
     def of(self, command):
-        """The command's options, with what each means for it."""
+        """Returns the command's options, with the meaning of each."""
         return [(o, o.block(command)) for o in self.options if o.block(command)]
 
     def fill(self, place, text):
@@ -220,7 +220,7 @@ class Table:
         return found
 
     def taken(self, place, words):
-        """takes KIND WORD...: the kind and its words."""
+        """Parses takes KIND WORD...: the kind and its words."""
         if words[0] not in ("files", "words"):
             fail(place, "`takes` needs files or words")
         found = []
@@ -281,7 +281,7 @@ class Table:
 
 
 def kept_together(text):
-    """Blanks within short `words`, in shapes of arrays and before % become unbreakable."""
+    """Makes blanks unbreakable within short `words`, in shapes of arrays and before %."""
     return re.sub(r"`[^`]{1,24}`|\d %|\([^() ]{1,6}(?:, ?[^(), ]{1,6}| \w{1,3}(?=[,)]))+\)", lambda found: found[0].replace(" ", "\xa0"), text)
 
 
@@ -292,7 +292,7 @@ def wrapped(text, width, first="", later=""):
 
 
 def in_lines(line, width, end):
-    """A command line, broken before words that are no values of options, with `end` behind all but the last line."""
+    """Breaks a command line before words that are not option values, with `end` after all lines except the last."""
     lines = [""]
     for word in re.findall(r"-\S+ [^-\s|]\S*|\S+", line):
         if lines[-1] and len(lines[-1]) + 1 + len(word) + len(end) > width:
@@ -396,12 +396,12 @@ def marked(text, values=()):
 
 
 def escaped_text(text):
-    """A minus before a digit or a blank is no hyphen."""
+    """Escapes a minus before a digit or a blank, which is not a hyphen."""
     return re.sub(r"-(?=[\d ])|(?<=\()-", r"\\-", text.replace("\\", "\\e"))
 
 
 def mdoc_text(text, values=()):
-    """Each sentence begins a line."""
+    """Starts each sentence on a new line."""
     lines = []
     for sentence in re.split(r"(?<=[.!?])[ ](?=\S)", text):
         for line in textwrap.wrap(marked(kept_together(sentence), values), 78, break_on_hyphens=False, break_long_words=False):
@@ -427,7 +427,7 @@ def mdoc_paragraphs(paragraphs, values=()):
 
 
 def mdoc_words(text):
-    """Words of a macro's line that are no macros."""
+    """Escapes words of a macro's line that are not macros."""
     return " ".join(("\\&" if re.fullmatch(r"[A-Z][a-z]", w) else "") + escaped_text(w) for w in text.split())
 
 
@@ -447,12 +447,12 @@ def mdoc_usage(command, usage):
 
 
 def values_of(value):
-    """The names within a value, which are italic in its texts; not those of files, whose letters are shapes, too."""
+    """Returns the names within a value, which are italic in its texts; not for files, whose letters are also shapes."""
     return [] if "." in value else re.findall(r"[A-Z][A-Z0-9]*", value)
 
 
 def is_shared(table, block):
-    """Whether the manual has the later paragraphs in a place of their own."""
+    """Returns whether the manual has the later paragraphs in a separate place."""
     return len(block.text) > 1 and sum(c.name in block.commands for c in table.public()) > 1
 
 
@@ -510,7 +510,7 @@ def shared_in_manual(table):
 
 
 def described(block):
-    """The first sentence, without its end and what follows a colon, for a menu."""
+    """Returns the first sentence for a menu, without its final dot and the part after a colon."""
     return re.split(r"\.(?= [A-Z]|$)|: ", block.text[0])[0].replace("`", "")
 
 
@@ -572,7 +572,7 @@ def zsh_quoted(text):
 
 def zsh_action(kind, words):
     if kind == "files":
-        endings = f"({'|'.join(words)})" if len(words) > 1 else "".join(words)  # (word) at the end is a qualifier of globs
+        endings = f"({'|'.join(words)})" if len(words) > 1 else "".join(words)  # (word) at the end is a glob qualifier
         return f'_files -g "*.{endings}"' if words else "_files -/"
     return f"({' '.join(words)})" if kind == "words" else " "
 

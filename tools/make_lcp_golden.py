@@ -36,7 +36,7 @@ def dome(radius=0.1, below=0.3, mass=0.7, **settings):
 
 
 def ball_on_ball(radius=0.1, **settings):
-    """A ball on a ball on a plane: the upper one bounces where the lower one rests."""
+    """A ball on a ball on a plane: the upper one bounces while the lower one rests."""
     def contacts(_, x):
         apart = x[1] - x[0]
         length = (apart @ apart)**0.5
@@ -54,7 +54,7 @@ class Losing(Model):
 
 
 def step(model, q, v, u):
-    """As the reference's, with both. None where a row is tied or no solution is found."""
+    """A step as in the reference, with losses and frictions of pairs. None if a row is tied or no solution is found."""
     M, c, J, d, chosen = reference.smooth(model, q, v, model.mass)
     count, held = len(chosen[0]), model.losses[model.losses > 0]
     free = v + model.dt * np.linalg.solve(M, model.gear @ u - model.damping * v - c)
@@ -104,7 +104,7 @@ def off_differences(model, q, v, u, j):
 
 
 def states_of(model, rng):
-    """One with each number of pairs that push, in all of which a joint's friction loss holds it."""
+    """Returns a state for each number of pushing pairs, in all of which a joint's friction loss holds."""
     seen = {}
     while len(seen) < 3:
         q = np.r_[0.1, 0.0499 - 0.002 * rng.random(), 0.15 * rng.normal(size=3)]
@@ -147,7 +147,7 @@ def save_losing(folder, model, states):
 
 
 def finish(folder):
-    """Files without truth values, and with derivatives by links' scales of mass."""
+    """Writes files without truth values, and with derivatives by links' mass scales."""
     with open(folder + "/scene.json") as file:
         mass = np.array([link["mass"] for link in json.load(file)["links"]])
     for name in os.listdir(folder):

@@ -44,9 +44,9 @@ def log_se3(R, t):
 def turn(*w): return Rotation.from_rotvec(w).as_matrix()
 
 
-# ---- bodies: dict of shape (as the oracle takes it), V and F of the mesh, and which of its parts the file states ----
+# ---- bodies: dict of the shape (for the oracle), V and F of the mesh, and the parts that the file states ----
 def hull(P):
-    """Outward triangles of the convex hull of P."""
+    """Returns outward triangles of the convex hull of P."""
     P, h = np.asarray(P), ConvexHull(P)
     out = lambda s, e: np.cross(P[s[1]] - P[s[0]], P[s[2]] - P[s[0]]) @ e[:3] > 0
     return [[int(i) for i in (s if out(s, e) else s[::-1])] for s, e in zip(h.simplices, h.equations)]
@@ -81,7 +81,7 @@ def cylinder(R, h, round=0., n=16, **stated):
 
 
 def plate(a, h, n):
-    """A closed plate, half lengths a, a, h, of n x n squares on top, whose field is a box core: its inner vertices are flat."""
+    """A closed plate, half lengths a, a, h, with n x n squares on top, whose field is a box core: its inner vertices are flat."""
     g = np.linspace(-a, a, n + 1)
     top = np.array([(x, y, h) for y in g for x in g])
     V = np.r_[top, [(-a, -a, -h), (a, -a, -h), (-a, a, -h), (a, a, -h)]]
@@ -103,7 +103,7 @@ def frame(a, b, h, rho):
     square = lambda r, z: [(-r, -r, z), (r, -r, z), (r, r, z), (-r, r, z)]
     V = np.array(square(a, -h) + square(a, h) + square(b, -h) + square(b, h), float)
     ring = lambda k: [[k + i, k + (i + 1) % 4] for i in range(4)]
-    # The four inner corners are hollow and left out.
+    # The four inner corners are concave and left out.
     E = sorted(sorted(e) for e in ring(0) + ring(4) + ring(8) + ring(12) + [[i, i + 4] for i in range(4)])
     F = [[i, (i + 1) % 4, 4 + (i + 1) % 4, 4 + i] for i in range(4)]
     F += [[8 + i, 12 + i, 12 + (i + 1) % 4, 8 + (i + 1) % 4] for i in range(4)]
@@ -113,9 +113,9 @@ def frame(a, b, h, rho):
 
 
 def bracket(k):
-    """A plate and an upright, less a bore through the plate; its inner corner is hollow. k: scale."""
+    """A plate and an upright with a bore through the plate; its inner corner is concave. k: scale."""
     rho = .0006 * k
-    q = turn(0, .1, 0)                                           # the bore leans a little
+    q = turn(0, .1, 0)  # the bore is slightly tilted
     q = Rotation.from_quat(Rotation.from_matrix(q).as_quat()).as_matrix()
     box = lambda h, t: rr.core("box", np.array(h) * k - rho, rho, R=jnp.eye(3), t=jnp.array(t) * k)
     bore = rr.core("disc", np.array([.012, .03]) * k - rho, rho, R=jnp.asarray(q), t=jnp.array([.02, 0, 0]) * k, sign=-1.)
@@ -124,7 +124,7 @@ def bracket(k):
     prism = np.array([(x, y, z) for y in (-.03 * k, .03 * k) for x, z in L])
     a = 2 * np.pi * np.arange(8) / 8
     rim = np.c_[.012 * k * np.cos(a), .012 * k * np.sin(a), 0 * a] @ q.T + np.array([.02, 0, 0]) * k
-    rim = rim + np.outer((.01 * k - rim[:, 2]) / q[2, 2], q[:, 2])                     # along the bore, on to the upper face
+    rim = rim + np.outer((.01 * k - rim[:, 2]) / q[2, 2], q[:, 2])  # along the bore, to the upper face
     E = [(s + i, s + (i + 1) % 6) for s in (0, 6) for i in range(6)] + [(i, i + 6) for i in range(6) if i != 3]
     E += [(12 + i, 12 + (i + 1) % 8) for i in range(8)]
     E = sorted(tuple(sorted(e)) for e in E)
@@ -138,7 +138,7 @@ def lump(h, r=0.):
     g = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)], float)
     size = np.linalg.norm(g, axis=1, keepdims=True)
     V = (.5 * g / size ** 1.3 + .5 * g / size) * np.array(h)
-    V = V * (1 + .02 * np.random.default_rng(4).normal(size=(26, 1)))                  # no two alike: scores do not tie
+    V = V * (1 + .02 * np.random.default_rng(4).normal(size=(26, 1)))  # no two are alike, so that scores do not tie
     F = hull(V)
     n = np.array([np.cross(V[f[1]] - V[f[0]], V[f[2]] - V[f[0]]) for f in F])
     n /= np.linalg.norm(n, axis=1, keepdims=True)
@@ -183,7 +183,7 @@ def write_body(folder, name, B):
 
 
 def read_body(folder, name):
-    """The shape that a file describes, as the oracle takes it."""
+    """Returns the shape in a file, for the oracle."""
     file = json.loads((folder / f"{name}.body.json").read_text())
     V, F = [], []
     for line in (folder / file["mesh"]).read_text().splitlines():
@@ -227,7 +227,7 @@ def read_case(folder):
 
 # ---- placing the second body ----
 def place(f, turns, start, way, want, far):
-    """Second body at turns, start + l way: l such that the least d over all slots is `want` (the outermost from `far` inward)."""
+    """Places the second body at turns, start + l way, such that the least d over all slots is `want` (the outermost from `far` inward)."""
     g = jax.jit(jax.vmap(lambda R, t: jnp.min(f((jnp.eye(3), jnp.zeros(3)), (R, t))["d"])))
     at = lambda l: np.asarray(g(turns, start + l[:, None] * way)) - want
     grid = np.linspace(0, 1, 41)
@@ -274,7 +274,7 @@ def around(size, pen, exact=True, keep=range(16), up=False):
 
 
 def rolling(size, pen):
-    """A box against a cylinder's (the first body's) rims and sides, at touch to 10 deep: flat caps, sides, rims from above and below."""
+    """A box against the first body, a cylinder: rims and sides, from touching to 10 deep, flat caps, rims from above and below."""
     def relative(f, rng):
         want = np.array([0, -1, -10, 3, -1, -10, -1, -3, -1, -10, -3, -1]) * pen
         n = len(want)
@@ -282,7 +282,7 @@ def rolling(size, pen):
         for i in range(n):
             phi = rng.uniform(-np.pi, np.pi)
             tip = (0., 0., 0., np.pi / 2, np.pi / 2, np.pi / 2, .8, .8, 2.2, .6, 1.2, .9)[i]
-            # The box's upper face turned against the direction in which it lies, a random spin about it.
+            # The angle between the box's upper face and its direction, with a random spin about the face's normal.
             R[i] = turn(0, 0, phi) @ turn(0, tip, 0) @ turn(*((np.zeros(3) if i < 2 else rng.normal(size=3) * .02))) @ turn(0, 0, rng.uniform(-3, 3))
             if i > 8:
                 R[i] = Rotation.random(random_state=int(rng.integers(1 << 30))).as_matrix()
@@ -305,7 +305,7 @@ def fitting(size, pen, clear):
                 v = np.r_[rng.normal(size=2), 0] if i % 3 else np.eye(3)[rng.integers(0, 2)]
                 way[i] = v / np.linalg.norm(v)
                 start[i] = np.r_[rng.normal(size=2) * .05 * clear, rng.uniform(-.4, .4) * size]
-            elif i < 9:                                          # beside the hole, standing on the frame
+            elif i < 9:  # beside the hole, on the frame
                 R[i] = turn(*(rng.normal(size=3) * .02))
                 way[i], start[i] = [0, 0, 1], [*(rng.normal(size=2) * .4 * size), 0]
             else:
@@ -325,7 +325,7 @@ def numbers(out): return {k: np.asarray(v) for k, v in out.items()}
 
 
 class Case:
-    """The answers of the files of a folder."""
+    """The answers for the files of a folder."""
     def __init__(self, folder):
         self.folder = folder
         self.a, self.b, self.sm, self.K = read_case(folder)
@@ -339,7 +339,7 @@ class Case:
         return numbers(self.pushed(s1, s2))
 
     def steady(self, s1, s2, tan, jvp):
-        """Slots whose derivatives do not jump (N, C). A jump is as large in second differences over any length."""
+        """Returns slots whose derivatives do not jump (N, C). A jump is equally large in second differences over any length."""
         keep = np.ones(jvp["d"].shape, bool)
         for h in np.random.default_rng(2).normal(size=(3, 2, *s1.shape)) * 1e-8:
             one, two = self.along(s1 + h[0], s2 + h[1], tan), self.along(s1 - h[0], s2 - h[1], tan)
@@ -371,7 +371,7 @@ class Case:
 
 
 def write_case(out, name, A, B, sm, K, relative, seed):
-    """relative: function of the contacts' function and a generator: turns, places (N) of body 2 in body 1's frame."""
+    """Writes a case. relative: function of the contacts' function and a generator: turns, places (N) of body 2 in body 1's frame."""
     began = time.time()
     folder = out / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -396,10 +396,10 @@ def write_case(out, name, A, B, sm, K, relative, seed):
     tan = rng.normal(size=(2, 6))
     r, jvp = numbers(case.values(s1, s2)), case.along(s1, s2, tan)
     C = r["d"].shape[1]
-    # Where derivatives jump (an edge's point just at its end, and the like), those of poses a hair apart differ.
+    # Where derivatives jump (for example, an edge's point just at its end), those of poses at a tiny distance differ.
     smooth, jump = case.steady(s1, s2, tan, jvp), 0.
     hairs = rng.normal(size=(3, 2, n, 6)) * 1e-7
-    for h in np.concatenate([hairs, -hairs]):                    # both ways: a pose may lie on the very spot
+    for h in np.concatenate([hairs, -hairs]):  # both directions, because a pose may be exactly at the jump
         near, value = case.along(s1 + h[0], s2 + h[1], tan), case.values(s1 + h[0], s2 + h[1])
         for k in NAMES:
             off = np.abs(near[k] - jvp[k]) > 1e-3 * np.abs(jvp[k]).max()
@@ -412,7 +412,7 @@ def write_case(out, name, A, B, sm, K, relative, seed):
     mean = [found["mean_g1"], found["mean_g2"]]
     h = rng.normal(size=(2, n, 6)) * 1e-7
     steady = np.stack([np.abs(np.asarray(z) - y).max(-1) for z, y in zip(G(s1 + h[0], s2 + h[1], by_d), mean)]).max(0)
-    # The mean is over all slots: where one of them jumps, so does the mean.
+    # The mean is over all slots, so it jumps if one of them jumps.
     steady = (steady < 1e-3 * max(np.abs(z).max() for z in mean)) & smooth.all(1)
     found |= dict(smooth=smooth, mean_smooth=steady, vertex_slots=case.vertices)
     # Checks.
@@ -424,7 +424,7 @@ def write_case(out, name, A, B, sm, K, relative, seed):
         u = np.asarray(value(s1[i] + e[:, :6], s2[i] + e[:, 6:], {k: np.repeat(v[i:i + 1], 24, 0) for k, v in bar.items()}))
         fd = (u[:12] - u[12:]) / 2e-7
         worst = max(worst, np.abs(np.r_[found["vjp_g1"][i], found["vjp_g2"][i]] - fd).max() / np.abs(fd).max())
-    # Swapped bodies: the same slots in another order of groups.
+    # Swapped bodies: the same slots with groups in another order.
     o = numbers(each(lambda x, y: rr.manifold(y, x, case.b, case.a, sm, K[1], K[0]))(s1, s2))
     kept = lambda s, k: 2 * (min(k, len(s["E"])) if k else len(s["E"]))
     va, V, ea, eb = len(rr.slots(case.a, sm)), case.vertices, kept(case.a, K[0]), kept(case.b, K[1])
@@ -443,7 +443,7 @@ def write_case(out, name, A, B, sm, K, relative, seed):
 
 
 def write_second(folder):
-    """hessians.npz: gradients of energy and of the mean of d, and their derivatives along the case's tangent, in both poses."""
+    """Writes hessians.npz: gradients of energy and of the mean of d, and their derivatives along the case's tangent, for both poses."""
     began, case = time.time(), Case(folder)
     with np.load(folder / "poses.npz") as file:
         s = np.c_[file["s1"], file["s2"]]
@@ -455,7 +455,7 @@ def write_second(folder):
         product = each(lambda z, value=value: jax.jvp(jax.grad(value), (z,), (jnp.asarray(tan),)))
         g, h = (np.asarray(z) for z in product(s))
         slope = each(jax.grad(value))
-        # A jump is as large in second differences over any length. The rest of them shrinks with the square of the length.
+        # A jump is equally large in second differences over any length. The remainder decreases with the square of the length.
         hairs = 1e-8 * np.concatenate([np.random.default_rng(1).normal(size=(3, *s.shape)), np.broadcast_to(tan, (1, *s.shape))])
         near = [np.abs(np.asarray(product(s + e)[1]) + np.asarray(product(s - e)[1]) - 2 * h).max(1) for e in hairs]
         smooth = (np.max(near, 0) < 1e-6 * np.abs(h).max()) & first
@@ -469,7 +469,7 @@ def write_second(folder):
 
 
 def check(folder):
-    """Compute a case again: the largest difference of each answer, derivatives where they are smooth."""
+    """Recomputes a case: the largest difference of each answer, for derivatives only where they are smooth."""
     case = Case(folder)
     load = lambda name: dict(np.load(folder / name))
     s, bar, old = load("poses.npz"), load("cotangents.npz"), load("expected.npz")
@@ -488,7 +488,7 @@ def check(folder):
 
 
 def write_masks(folder):
-    """Leave out slots that jump: the masks, the cotangents and their products anew; all else of the case stays."""
+    """Omits slots that jump: recomputes the masks, the cotangents and their products; the rest of the case is unchanged."""
     began, case = time.time(), Case(folder)
     load = lambda name: dict(np.load(folder / name))
     s, bar, old = load("poses.npz"), load("cotangents.npz"), load("expected.npz")

@@ -45,10 +45,10 @@ SMOOTHING = Smoothing(length=0.5, union=0.0625, plane=0.0625, normal=2.0**-40, p
                       neighbour=0.0625, clash=0.25, sign=0.25, sort=0.0625, clip=0.125,
                       minimum=0.125, compare=0.125, ridge=0.015625, distance=2.0**-20, trace=1,
                       inside=True)
-# Of which what cannot be active is not computed: docs/lists.md.
+# Contacts that cannot be active are not computed: docs/lists.md.
 LIST_SMOOTHING = replace(SMOOTHING, select="gate", trace=0, floor=2.0**-10)
 LIST_THRESHOLD = 7 / 2048
-# Of edges in fields; what else is in it has no part in them.
+# For edges in fields; the other settings do not affect them.
 FIELD_SMOOTHING = rr.Smoothing(**{**vars(SMOOTHING), "select": "gate", "tilt": 0.125, "inset": 2.0**-6, "part": 0.125,
                                   "gain": 2.0**-5, "slope": 0.0625, "samples": 4, "floor": 2.0**-10})
 FIELD_KEPT = (4, 3, 4, 0)  # edges of 1, of 2, vertices of 1, of 2
@@ -78,18 +78,17 @@ CLOUD = ((0.4375, 0, 0, 1, 0.125, 0, 0.25), (-0.375, 0, 0.0625, -1, 0, 0.25, 0.3
 CORES = (("disc", (0.1875, 0.25, 0), 0.0625, (-0.1875, 0.125, 0), (1, 0.25, 0.5, 0.125), 1),
          ("box", (0.1875, 0.125, 0.25), 0.125, (0.0625, -0.125, 0.0625), (1, 0.5, -0.25, 0.125), 1))
 
-# A ball, nearly, with corrections in its middle: in steps of which both are whole numbers, so that a
-# byte holds each.
+# Approximately a ball, with corrections in its middle: in steps of which both are integer multiples, so that a byte holds each.
 GRID_SIDE, GRID_SPACING, GRID_ORIGIN = 12, 0.15625, (-0.84375, -0.875, -0.859375)
 GRID_STEP, GRID_CORRECTION_STEP, GRID_BLOCK = 2.0**-6, 2.0**-9, (1, 1, 1)
 
-# A slab with a wavy top, whose heights are steps, too.
+# A slab with a wavy top, whose heights are integer multiples of a step, too.
 HEIGHT_STEP, HEIGHT_SIZE, HEIGHT_BASE = 2.0**-6, (0.375, 0.4375), 0.3125
 HEIGHT_STEPS = ((3, 7, 12, 9, 4, -2), (-1, 4, 8, 11, 6, 1), (-6, 0, 5, 8, 10, 3), (-9, -4, 2, 3, 7, 5),
                 (-5, -8, -3, 1, 2, 6))
 
 
-# Stated features of either body: place and radius; ends, radius, centre and axis of an arc. Arcs are of radius 25/64.
+# Explicit features of either body: place and radius; ends, radius, centre and axis of an arc. Arcs have the radius 25/64.
 FEATURES = (
     (np.array([[24, 7, 16, 2], [7, 24, 16, 0], [-30, -20, -16, 0], [30, -24, -15, 3], [-28, 22, 14, 1]]) / 64,
      ((0, 1, 2 / 64, (0, 0, 0.25), (0, 0, 1)), (0, 3, 1 / 64), (1, 4, 0), (2, 3, 0), (2, 4, 1 / 64))),
@@ -108,7 +107,7 @@ def grid_steps():
     return np.round((np.linalg.norm(x, axis=0) - 0.34375) / GRID_STEP).astype(int), corrections
 
 
-# At the second one eleven edge contacts weigh something between 0 and 1.
+# At the second pose eleven edge contacts have weights between 0 and 1.
 POSES = (np.array([[0, 0, 0, 0.125, -0.25, 0.5], [0.125, 0, 0.1875, 0.375, -0.625, -0.625],
                    [-0.25, 0.125, 0.25, -0.375, 0.25, 0.75]]),
          np.array([[1.5, 0.75, -0.5, -0.25, 0.5, 0.125], [-0.5625, 0.125, -0.3125, -0.25, 0.625, 0],
@@ -119,7 +118,7 @@ TANGENTS = (np.array([[0.5, -0.25, 0.125, 0.25, 0.5, -0.375], [-0.125, 0.5, 0.25
                       [0.375, 0.25, -0.5, 0.125, 0.5, -0.25],
                       [-0.5, 0.25, 0.125, 0.375, -0.25, 0.25]]))
 
-# Pairs of edges, a row each, that cross, pass end by end, and meet at an end.
+# Pairs of edges, one row each: crossing, passing end to end, and meeting at an end.
 EDGES = (np.array([[-32, -8, 4, 40, 12, -4], [0, 0, 0, 16, 24, 8], [-24, 16, 8, 24, 16, 10]]) / 64,
          np.array([[4, -40, 12, -4, 36, 20], [40, 24, 8, 48, -8, 16],
                    [24, 20, -32, 28, 12, 30]]) / 64)
@@ -127,7 +126,7 @@ EDGE_TANGENTS = (np.array([[8, -16, 4, -12, 6, 20], [4, 10, -8, 16, -4, 2],
                            [-6, 12, 16, 4, -20, 8]]) / 32,
                  np.array([[-4, 12, 8, 16, -10, 6], [20, -8, 4, 6, 14, -12],
                            [10, 6, -14, -8, 4, 18]]) / 32)
-# Points above, beside and below triangles, which are points of the fields, too.
+# Points above, beside and below triangles; also points for the fields.
 POINTS = np.array([[8, 12, 20], [48, -8, 6], [-20, 24, -12]]) / 64
 TRIANGLES = np.array([[-32, -24, 0, 40, -16, 4, 4, 48, 8], [-16, -32, -4, 32, -24, 8, 8, 16, 2],
                       [-40, 8, 0, 16, 24, -8, -12, 48, 12]]) / 64
@@ -137,12 +136,12 @@ TRIANGLE_TANGENTS = np.array([[2, -4, 6, 8, 10, -12, 4, 6, -2], [-8, 2, 4, 6, -1
 POINT_BARS = (np.array([[4, -2, 3], [-5, 1, 2], [3, 5, -4]]) / 4,
               np.array([[-1, 4, 2], [3, -3, 5], [2, -4, 1]]) / 4)
 INTERIOR_BARS = np.array([[3], [-5], [2]]) / 4
-# From where, and towards where, in the first body's frame; the last one misses it.
+# Origins and targets in the first body's frame; the last ray misses it.
 RAYS = ((2, 0.25, 0.125), (0, 0.0625, 0)), ((-1.5, -1, 0.75), (0, 0, 0.0625)), \
        ((0.25, 2, -0.5), (0.125, 0, 0)), ((0.5, 0.25, 2), (0.25, 0.125, 0)), \
        ((2, 2, 2), (2, -2, 1.5))
 RAY_LENGTH = 4.0
-GRID_PATTERNS = 6  # of whole numbers, which derivatives by a grid's many coefficients are multiplied with
+GRID_PATTERNS = 6  # of integers, to be multiplied with derivatives by a grid's many coefficients
 
 
 def units(v):
@@ -200,7 +199,7 @@ def touching_shape(body):
 
 
 def cotangents(out, outputs=OUTPUTS):
-    """As put_cotangents of self_test.c makes them: by the place in the array of one pose."""
+    """Like put_cotangents of self_test.c: by the position in the array of one pose."""
     return {name: jnp.asarray((np.arange(out[name].size) * 7 % 11 - 5) / 4).reshape(out[name].shape)
             for name in outputs}
 
@@ -237,13 +236,13 @@ def extrapolated(at_step, step, within):
 
 
 def field_answers_of_poses():
-    """Of edges in fields. Derivatives are differences, since JAX compiles automatic ones for an hour."""
+    """For edges in fields. Derivatives are differences, because JAX compiles automatic ones for an hour."""
     shapes = touching_shape(0), touching_shape(1)
 
     @jax.jit
     def made(s1, s2):
         out = rr.manifold(s1, s2, *shapes, FIELD_SMOOTHING, *FIELD_KEPT, behind=True)
-        return dict(out, weight=jnp.where(out["edge_length"] > 0, out["weight"], 1.0))  # as abut has it, without a vertex's gate
+        return dict(out, weight=jnp.where(out["edge_length"] > 0, out["weight"], 1.0))  # as in abut, without a vertex's gate
     results = {}
     for pose in zip(*POSES, *TANGENTS):
         x, along = np.concatenate(pose[:2]), np.concatenate(pose[2:])
@@ -270,7 +269,7 @@ def field_answers_of_poses():
 
 
 def list_answers():
-    """Dense arrays with zeros where a contact is not active; derivatives of those that are."""
+    """Returns dense arrays with zeros for inactive contacts; derivatives of the active ones."""
     shapes = shape(0), shape(1)
     contacts = jax.jit(lambda s1, s2: manifold(s1, s2, *shapes, LIST_SMOOTHING, *EDGES_KEPT, 0, 0))
     results, poses, slots = {}, [], []
@@ -294,7 +293,7 @@ def list_answers():
 
 
 def numbers_of(of):
-    """What derivatives by shapes are by, a flat dict of arrays; rotations as twists."""
+    """Returns the numbers for derivatives by shapes, a flat dict of arrays; rotations as twists."""
     q = of["sq"]
     found = {"vertices": of["V"], "axes": q["a"], "exponents": q["eps"], "position": q["t"],
              "rotation": jnp.zeros_like(q["t"])}
@@ -323,7 +322,7 @@ def with_numbers(of, x):
 
 
 def shape_answers():
-    """How many contacts a pose has, and derivatives of the sum over all poses, by body; of a grid's products with GRID_PATTERNS patterns."""
+    """Returns the number of contacts per pose, and derivatives of the sum over all poses, by body; for a grid the products with GRID_PATTERNS patterns."""
     bodies = shape(0), shape(1)
 
     def total(x, y, s1, s2):
@@ -341,7 +340,7 @@ def shape_answers():
         if "nodes" in by:
             nodes, at = by.pop("nodes"), tuple(slice(8 * k + 2, 8 * k + 10) for k in GRID_BLOCK)
             place = np.mgrid[[slice(8)] * 3]
-            inner = np.all((place > 1) & (place < 7), axis=0)  # others may not vary
+            inner = np.all((place > 1) & (place < 7), axis=0)  # others may not be changed
             grid = np.concatenate([np.ravel(by.pop("coefficients")), np.ravel(np.where(inner, nodes[at], 0))])
             place = np.arange(grid.size)
             by["grid"] = [grid @ ((place * 7 + k) % 11 - 5) for k in range(GRID_PATTERNS)]
@@ -350,7 +349,7 @@ def shape_answers():
 
 
 def witness_answers():
-    """Arrays (queries, numbers): witness points and their derivatives."""
+    """Returns arrays (queries, numbers): witness points and their derivatives."""
     edges = jax.vmap(lambda p, q: ee_witness(p.reshape(2, 3), q.reshape(2, 3), SMOOTHING))
     faces = jax.vmap(lambda v, t: vf_project(v, t.reshape(3, 3), SMOOTHING))
     real = lambda arrays: tuple(jnp.asarray(a) for a in arrays)
@@ -374,7 +373,7 @@ def field_answers(body, points):
 
 
 def rays():
-    """Rows of origin, direction, length; where each first enters the first body, or -1."""
+    """Returns rows of origin, direction, length; and where each ray first enters the first body, or -1."""
     rows, entries = [], []
     field = jax.jit(lambda x: sdf(shape(0), SMOOTHING, x)[0])
     for start, towards in RAYS:

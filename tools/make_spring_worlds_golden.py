@@ -23,7 +23,7 @@ LIMIT = (1e4, 1e-3, 0.1)  # of a limit: stiffness, temperature, velocity
 
 
 def brick(half, cells=2):
-    """A box of `cells` squared quads a side."""
+    """A box with `cells` squared quads per side."""
     index, faces = {}, []
     for axis in range(3):
         for side in (-1, 1):
@@ -60,7 +60,7 @@ class World(Model):
                           mass_scale=np.ones(len(scene["links"])), gravity=np.array(scene["gravity"]))
 
     def moving(self, q, p):
-        """Of each link mass, centre of mass, its Jacobian, the angular one in the link, inertia."""
+        """Returns for each link its mass, centre of mass, Jacobian, angular Jacobian in the link, inertia."""
         for l, scale, (R, t, S) in zip(self.scene["links"], p["mass_scale"], self.kinematics(q)):
             c = t + R @ np.array(l.get("com", [0, 0, 0]), float)
             yield (scale * l.get("mass", 0.0), c, S[3:] + jnp.cross(S[:3].T, c).T, R.T @ S[:3],

@@ -61,7 +61,7 @@ BALLS = {
         {"parent": 1, "position": [0, 0, 0.2], "mass": 2, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
          "joint": {"type": "slide", "axis": [0, 0, 1], "damping": 0.5}, "bodies": [{"sphere": 0.1}]}],
     "pairs": [{"a": 2, "b": 0, "contact": {"k": 1000, "mu": 0.4, "v_d": 0.1, "v_s": 0.02, "eps2": 1e-4, "eps3": 1e-3}}]}
-NORMAL = 1e-12  # tau of unit normals: the fitted smoothing's
+NORMAL = 1e-12  # tau of unit normals, as in the fitted smoothing
 
 
 def softplus(y):
@@ -69,13 +69,13 @@ def softplus(y):
 
 
 def spring_dissipation(x):
-    """And its slope."""
+    """Returns the dissipation and its slope."""
     y = x.real
     return np.select([y <= 0, y <= 2], [1 - x, (x - 2)**2 / 4], 0), np.select([y <= 0, y <= 2], [-1, (x - 2) / 2], 0)
 
 
 def slides(z, implicit):
-    """(q, v, k, mu, v_d, v_s, eps2, eps3) -> (q', v'), of the box on slides."""
+    """(q, v, k, mu, v_d, v_s, eps2, eps3) -> (q', v'), for the box on slides."""
     q, v, (k, mu, v_d, v_s, _, eps3) = z[:2], z[2:4], z[4:]
     h, mass, damping, loss, (stiffness, e, v_l), edge = 0.004, 2.0, 0.5, 0.3, (200.0, 0.01, 0.2), 0.1
     soft, (D, slope) = softplus(-q[1] / eps3), spring_dissipation(v[1] / v_d)
@@ -93,7 +93,7 @@ def slides(z, implicit):
 
 
 def balls(z, implicit):
-    """As slides, of the ball on slides."""
+    """The same for the ball on slides."""
     q, v, (k, mu, v_d, v_s, _, eps3) = z[:2], z[2:4], z[4:]
     h, mass, damping, r = 0.004, 2.0, 0.5, 0.1
     y = q + np.array([0, 2 * r])
@@ -126,14 +126,14 @@ def answers(scene, step, q, v, bars, name):
 
 
 def spring_answers():
-    """The second world is at a limit, and parts from the plane."""
+    """The second world is at a limit, and separates from the plane."""
     q, v = np.array([[0.02, -0.015], [0.095, 0.0004]]), np.array([[0.05, -0.03], [0.2, 0.04]])
     bars = np.array([[1.0, -2.0, 0.5, 1.5], [0.7, 3.0, -1.0, 0.25]])
     yield from answers(SPRINGS, slides, q, v, bars, "spring")
 
 
 def ball_answers():
-    """The first world's ball comes down and slides off, the second one's parts from below."""
+    """The first world's ball comes down and slides off; the second one's separates from below."""
     q, v = np.array([[0.05, -0.01], [0.02, -0.0006]]), np.array([[0.05, -0.03], [-0.2, 0.06]])
     yield from answers(BALLS, balls, q, v, np.array([[1.0, -2.0, 0.5, 1.5], [0.7, 3.0, -1.0, 0.25]]), "ball")
 
@@ -179,7 +179,7 @@ def main():
 
 
 def lines_of(text):
-    """Cut at blanks, so that no escape is."""
+    """Breaks lines at blanks, so that no escape sequence is split."""
     line = ""
     for word in text.split(" "):
         if len(line) + len(word) > 90:

@@ -28,7 +28,7 @@ HEADER = ["target, compiler", "kernels", "float32: most registers", "spilled", "
 
 
 def built(job):
-    """(target, precision, program, figures) of one program on one vendor's targets."""
+    """Returns (target, precision, program, figures) of one program on one vendor's targets."""
     vendor, precision, program, targets = job
     try:
         return [(target, precision, program, found) for target, found in
@@ -44,7 +44,7 @@ def build_all(wanted, modules):
     jobs = []
     for vendor, targets in vendors.TARGETS.items():
         here = [t for t in targets if not wanted or t in wanted]
-        # Intel's compiler takes minutes for the largest program: one job a target there.
+        # Intel's compiler takes minutes for the largest program, so each target is a separate job.
         groups = [[t] for t in here] if vendor == "intel" else [here] if here else []
         jobs += [(vendor, precision, program, group) for group in groups
                  for precision in ("f32", "f64") for program in vendors.PROGRAMS

@@ -27,8 +27,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden-dynamics"
 BLUE, ORANGE, RED, GREY = "#30638e", "#e08e1a", "#d1495b", "#8d99a6"
 DPI = 110
-RADII = 0.1, 0.05  # [m] of the two spheres
-SHARP, SMOOTH = "sharp", "smooth"  # of the golden answers: temperatures as they are by default, and 8 times those
+RADII = 0.1, 0.05  # [m], the two spheres
+SHARP, SMOOTH = "sharp", "smooth"  # of the golden answers: default temperatures, and 8 times those
 STIFFNESS, MASS = 5000.0, 1.0  # [N/m] of springs and of MuJoCo's contacts; [kg] of MuJoCo's sphere
 
 
@@ -61,7 +61,7 @@ def cloud_of_body(case, name):
 
 
 def springs_on_b(clouds, places, temperatures, context):
-    """Forces on the second sphere (N, 3), both at rest, the first at the origin."""
+    """Returns forces on the second sphere (N, 3), both at rest, the first at the origin."""
     poses = np.concatenate([places, np.tile([1.0, 0, 0, 0], (len(places), 1))], 1)
     made = abut.springs(*clouds, poses[:1] * [0, 0, 0, 1, 1, 1, 1], poses, k=STIFFNESS, eps2=temperatures[0],
                         eps3=temperatures[1], context=context)
@@ -69,7 +69,7 @@ def springs_on_b(clouds, places, temperatures, context):
 
 
 def mujoco_on_b(places):
-    """Forces of MuJoCo's contact on the second sphere, which three slides move: as stiff by its reference acceleration."""
+    """Returns forces of MuJoCo's contact, of the same stiffness, on the second sphere, which has three slides."""
     import mujoco
     slides = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
     model = mujoco.MjModel.from_xml_string(f"""<mujoco><option gravity="0 0 0"/>
@@ -86,7 +86,7 @@ def mujoco_on_b(places):
 
 
 def map_of(axes, places, forces, title):
-    """Sizes as colours and ways as arrows over a square of places."""
+    """Draws magnitudes as colours and directions as arrows over a square of places."""
     side = round(len(places) ** 0.5)
     size = np.linalg.norm(forces, axis=1)
     line = places[::side, 0]
@@ -171,7 +171,7 @@ def placed(points, pose):
 
 
 def rolled(cloud, given, context):
-    """States of the five sequences, a row of controls apart, by the scene as it is: Euler, steps of 2 ms."""
+    """Returns states of the five sequences, one row of controls apart, with the scene's own settings: Euler, steps of 2 ms."""
     scene = abut.Scene(GOLDEN / f"spring-{cloud}-finger" / "scene.json", context)
     hold = round(float(given["hold"]) / scene.timestep)
     made = scene.step(given["q0"], np.zeros_like(given["q0"]), controls=np.repeat(given["controls"], hold, axis=1), record=hold)

@@ -17,11 +17,11 @@ import sys
 
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed\s*$", re.M)
 LONGEST = 10
-USUAL_MOST = 4.0  # seconds of a test of the usual run
+USUAL_MOST = 4.0  # seconds allowed for a test of the usual run
 
 
 def count(entry):
-    """(passed, failed) of one program, or None where it was skipped."""
+    """Returns (passed, failed) of one program, or None if it was skipped."""
     if entry["result"] == "SKIP":
         return None
     text = (entry.get("stdout") or "") + "\n" + (entry.get("stderr") or "")
@@ -40,7 +40,7 @@ def reason(entry):
 
 
 def build_of(path):
-    """The name of the build's folder, in which a log lies as BUILD/meson-logs/NAME.json."""
+    """Returns the name of the build folder from a log's path BUILD/meson-logs/NAME.json."""
     return pathlib.Path(path).resolve().parent.parent.name
 
 

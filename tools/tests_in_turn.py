@@ -14,7 +14,7 @@ import sys
 
 
 def group_of(name, suites):
-    """Where a test of the long tier stands, or None where it is not one."""
+    """Returns the position of a long test in the order, or None for other tests."""
     if "long" not in suites or {"failures", "unshared"} & suites:
         return None
     if not {"pocl", "devices"} & suites:

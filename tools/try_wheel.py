@@ -1,4 +1,4 @@
-"""Whether an installed abut computes: try_wheel.py ASSETS, run by check_wheel.py."""
+"""Tests whether an installed abut computes: try_wheel.py ASSETS, run by check_wheel.py."""
 import pathlib
 import sys
 
@@ -8,7 +8,7 @@ import abut
 
 assets = pathlib.Path(sys.argv[1])
 poses = np.zeros((4, 6))
-poses[:, 5] = np.linspace(0.0, 0.3, 4)  # along z, from within each other
+poses[:, 5] = np.linspace(0.0, 0.3, 4)  # along z, starting with overlap
 
 with abut.Context("host", precision="f64") as context:
     a, b = (context.load(assets / f"{name}.body.json") for name in ("figure", "part"))
