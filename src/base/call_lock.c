@@ -67,7 +67,7 @@ static abut_status add(call_lock **out)
   call_lock *l = memory;
   if (!open_mutex(l)) {
     free(memory);
-    return fail(ABUT_ERROR_MEMORY, "no memory for a lock");
+    return fail(ABUT_ERROR_MEMORY, "not enough memory for a lock");
   }
   l->next = all;
   *out = all = l;
@@ -109,8 +109,8 @@ abut_status call_lock_acquire(pool *p, handle h, call_lock **out)
     return ABUT_ERROR_HANDLE;
   }
   if (l->process != getpid()) {
-    return fail(ABUT_ERROR_HANDLE, "opened before fork(); open a context in the child, or start "
-                                   "workers by spawn");
+    return fail(ABUT_ERROR_HANDLE, "the context was opened before fork(): open one in the child "
+                                   "process, or start workers with spawn");
   }
   pthread_mutex_lock(&l->mutex);
   if (!pool_get(p, h)) {
@@ -128,7 +128,8 @@ abut_status call_lock_acquire_alone(pool *p, handle h, call_lock **out)
   if ((*out)->depth > 1) {
     call_lock_release(out);
     *out = NULL;
-    return fail(ABUT_ERROR_ARGUMENT, "nothing is destroyed from within a call with its context");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "objects cannot be destroyed during a call that uses their context");
   }
   return ABUT_SUCCESS;
 }

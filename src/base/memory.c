@@ -9,7 +9,7 @@ abut_status allocate(void **out, size_t count, size_t size)
 {
   *out = calloc(count ? count : 1, size ? size : 1);
   if (!*out) {
-    return fail(ABUT_ERROR_MEMORY, "no memory for %zu elements of %zu bytes", count, size);
+    return fail(ABUT_ERROR_MEMORY, "not enough memory for %zu elements of %zu bytes", count, size);
   }
   return ABUT_SUCCESS;
 }
@@ -24,7 +24,7 @@ abut_status grow(void **array, size_t *capacity, size_t needed, size_t size)
   wanted = wanted < 64 ? 64 : wanted;
   void *bigger = wanted > SIZE_MAX / size ? NULL : realloc(*array, wanted * size);
   if (!bigger) {
-    return fail(ABUT_ERROR_MEMORY, "no memory for %zu elements of %zu bytes", wanted, size);
+    return fail(ABUT_ERROR_MEMORY, "not enough memory for %zu elements of %zu bytes", wanted, size);
   }
   *array = bigger;
   *capacity = wanted;

@@ -23,19 +23,19 @@ static abut_status check_two(const memory_range *a, const memory_range *b)
     return ABUT_SUCCESS;
   }
   if (a->use == MEMORY_WRITTEN && b->use == MEMORY_WRITTEN) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s and %s overlap in memory, and both are written", a->name,
-                b->name);
+    return fail(ABUT_ERROR_ARGUMENT, "the outputs %s and %s overlap in memory", a->name, b->name);
   }
   const memory_range *out = a->use == MEMORY_WRITTEN ? a : b, *in = out == a ? b : a;
   if (in->use == MEMORY_REPLACED) {
     return in->at == out->at && in->bytes == out->bytes
              ? ABUT_SUCCESS
              : fail(ABUT_ERROR_ARGUMENT,
-                    "%s, which is written, overlaps %s, which is read, otherwise than as a whole",
+                    "the output %s partly overlaps the input %s in memory: use the same array, or "
+                    "separate arrays",
                     out->name, in->name);
   }
-  return fail(ABUT_ERROR_ARGUMENT, "%s, which is written, overlaps %s, which is read, in memory",
-              out->name, in->name);
+  return fail(ABUT_ERROR_ARGUMENT, "the output %s overlaps the input %s in memory", out->name,
+              in->name);
 }
 
 abut_status check_ranges(const memory_range *all, size_t count)

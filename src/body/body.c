@@ -224,8 +224,8 @@ abut_status abut_create_body(abut_context handle_, const abut_body_def *def, abu
     return ABUT_ERROR_HANDLE;
   }
   if (!def || !out || def->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_create_body needs a handle and a definition made by "
-                                     "abut_default_body_def");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_create_body: the handle is NULL, or the definition was "
+                                     "not made by abut_default_body_def");
   }
   abut_body_def whole = *def;
   arena added = {0};

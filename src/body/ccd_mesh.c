@@ -52,21 +52,22 @@ static void ccd_mesh_free(void *object)
 static abut_status check_counts(const abut_ccd_mesh_def *def)
 {
   if (!def->vertices || !def->vertex_count) {
-    return fail(ABUT_ERROR_ARGUMENT, "a mesh needs vertices: %zu are counted, and %s",
-                def->vertex_count, def->vertices ? "given" : "none given");
+    return fail(ABUT_ERROR_ARGUMENT, "a mesh needs vertices: the count is %zu, and the array is %s",
+                def->vertex_count, def->vertices ? "given" : "NULL");
   }
   if (def->face_count && !def->face_indices) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu faces of the mesh are counted but not given",
+    return fail(ABUT_ERROR_ARGUMENT, "the mesh has %zu faces, but their array is NULL",
                 def->face_count);
   }
   if (def->edge_count && !def->edges) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu edges of the mesh are counted but not given",
+    return fail(ABUT_ERROR_ARGUMENT, "the mesh has %zu edges, but their array is NULL",
                 def->edge_count);
   }
   if (def->vertex_count > INT_MAX || def->face_count > INT_MAX || def->edge_count > INT_MAX) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "the mesh has %zu vertices, %zu faces and %zu edges, more than %d of one kind",
-                def->vertex_count, def->face_count, def->edge_count, INT_MAX);
+    return fail(
+      ABUT_ERROR_ARGUMENT,
+      "the mesh has %zu vertices, %zu faces and %zu edges; at most %d of each are possible",
+      def->vertex_count, def->face_count, def->edge_count, INT_MAX);
   }
   return ABUT_SUCCESS;
 }
@@ -81,11 +82,13 @@ static abut_status check_faces(const abut_ccd_mesh_def *def)
   size_t at = 0;
   for (size_t i = 0; i < def->face_count; ++i) {
     if (size_of(def, i) < 3) {
-      return fail(ABUT_ERROR_ARGUMENT, "face %zu of the mesh has %u corners", i, size_of(def, i));
+      return fail(ABUT_ERROR_ARGUMENT, "face %zu of the mesh has %u corners; at least 3 are needed",
+                  i, size_of(def, i));
     }
     for (uint32_t k = 0; k < size_of(def, i); ++k, ++at) {
       if (def->face_indices[at] >= def->vertex_count) {
-        return fail(ABUT_ERROR_ARGUMENT, "face %zu of the mesh uses vertex %u of %zu", i,
+        return fail(ABUT_ERROR_ARGUMENT,
+                    "face %zu of the mesh uses vertex %u, but there are only %zu vertices", i,
                     def->face_indices[at], def->vertex_count);
       }
     }
@@ -104,7 +107,8 @@ static abut_status check_ccd_mesh_def(const abut_ccd_mesh_def *def)
   }
   for (size_t i = 0; i < 2 * def->edge_count; ++i) {
     if (def->edges[i] >= def->vertex_count) {
-      return fail(ABUT_ERROR_ARGUMENT, "edge %zu of the mesh uses vertex %u of %zu", i / 2,
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "edge %zu of the mesh uses vertex %u, but there are only %zu vertices", i / 2,
                   def->edges[i], def->vertex_count);
     }
   }
@@ -226,8 +230,8 @@ static abut_status lay_out(ccd_mesh *m)
   }
   if (m->ints_count > INT_MAX || balls[3] > INT_MAX) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "the mesh has %zu vertices, %zu triangles and %zu edges, too many: their places "
-                "exceed %d",
+                "the mesh has %zu vertices, %zu triangles and %zu edges, which is too many: their "
+                "indices exceed %d",
                 vertices, triangles, edges, INT_MAX);
   }
   TRY(allocate(&memory, m->ints_count, sizeof *m->ints));
@@ -447,8 +451,8 @@ abut_status abut_create_ccd_mesh(abut_context handle_, const abut_ccd_mesh_def *
     return ABUT_ERROR_HANDLE;
   }
   if (!def || !out || def->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_create_ccd_mesh needs a handle and a definition made by "
-                                     "abut_default_ccd_mesh_def");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_create_ccd_mesh: the handle is NULL, or the definition "
+                                     "was not made by abut_default_ccd_mesh_def");
   }
   return make(c, def, out);
 }
@@ -481,7 +485,7 @@ abut_status abut_create_body_ccd_mesh(abut_body handle_, abut_ccd_mesh *out)
     return ABUT_ERROR_HANDLE;
   }
   if (!out) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_create_body_ccd_mesh needs a handle");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_create_body_ccd_mesh: the handle is NULL");
   }
   if (!b->parts.surface_face_count && !b->info.faces) {
     return b->name ? fail_at(ABUT_ERROR_BODY, b->name, 0, CCD_NO_FACES)

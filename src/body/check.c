@@ -12,7 +12,7 @@ static abut_status check_family(const family *f, const abut_body_def *def)
     const void *one = family_one(f, def, i);
     const abut_operation operation = family_operation(f, one);
     if (operation != ABUT_ADD && operation != ABUT_SUBTRACT) {
-      return fail(ABUT_ERROR_BODY, "%s %zu: there is no operation %d", f->one, i, (int)operation);
+      return fail(ABUT_ERROR_BODY, "%s %zu: unknown operation %d", f->one, i, (int)operation);
     }
     TRY(f->check(one, i));
   }
@@ -33,7 +33,8 @@ abut_status check_primitives(const abut_body_def *def)
 {
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
     if (family_count(families[i], def) && !family_given(families[i], def)) {
-      return fail(ABUT_ERROR_ARGUMENT, "primitives are counted but not given");
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "the count of a kind of primitives is above 0, but their array is NULL");
     }
   }
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
@@ -50,10 +51,10 @@ abut_status check_body_def(const abut_body_def *def)
   TRY(check_features(def));
   if (def->union_ != 0.0 &&
       !(def->union_ >= SMOOTHING_LENGTH_LEAST && def->union_ <= SMOOTHING_MOST)) {
-    return fail(ABUT_ERROR_BODY, "union is %g, neither 0 nor in [%g, %g]", def->union_,
+    return fail(ABUT_ERROR_BODY, "union is %g; it must be 0 or in [%g, %g]", def->union_,
                 SMOOTHING_LENGTH_LEAST, SMOOTHING_MOST);
   }
   return def->cloud_from_mesh || family_any_added(def)
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_BODY, "the body has no added primitive");
+           : fail(ABUT_ERROR_BODY, "the body has no primitive with the operation \"add\"");
 }

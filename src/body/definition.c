@@ -234,9 +234,9 @@ abut_status abut_copy_body(abut_body handle_, abut_body_copy *out)
     return fail(ABUT_ERROR_ARGUMENT, "abut_copy_body needs a place for its answer");
   }
   if (b->info.height_fields) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "abut_copy_body takes no body with a height field, whose heights are not "
-                "kept as they were given");
+    return fail(
+      ABUT_ERROR_ARGUMENT,
+      "abut_copy_body cannot copy a body with a height field: the original heights are not stored");
   }
   return copy_out(b, out);
 }

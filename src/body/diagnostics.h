@@ -8,7 +8,7 @@
 /* The error text for bodies without faces in swept collision (CCD), and the remedy. */
 #define CCD_NO_FACES                                                                            \
   "its mesh has no faces, so that others would pass through it: name a mesh with faces in the " \
-  "body file, by "                                                                              \
+  "body file, with "                                                                            \
   "`surface`"
 
 /* Sets the report of a body's mesh. abut_get_body_info returns its suspicions and misfits too. */

@@ -111,21 +111,21 @@ static bool arc_fits(const abut_feature_edge *e, const double *vertices, char *w
   const arc_end to = arc_end_of(e, axis, vertices + 4 * (size_t)e->to);
   const double most = fmax(from.radius, to.radius);
   if (!(fabs(from.radius - to.radius) <= ARC_SLACK * most && most > 0.0)) {
-    return wrong(why, "its ends lie %.9g and %.9g from the axis, not on one circle", from.radius,
-                 to.radius);
+    return wrong(why, "its ends are %.9g and %.9g from the axis, so they are not on one circle",
+                 from.radius, to.radius);
   }
   if (!(fabs(from.height - to.height) <= ARC_SLACK * most)) {
-    return wrong(why, "its ends lie at %.9g and %.9g along the axis, not on one circle",
+    return wrong(why, "its ends are at %.9g and %.9g along the axis, so they are not on one circle",
                  from.height, to.height);
   }
   cross(from.across, to.across, turn);
   const double angle = atan2(dot(turn, axis), dot(from.across, to.across));
   return angle > ARC_LEAST && angle <= QUARTER + ARC_SLACK
            ? true
-           : wrong(
-               why,
-               "it turns by %.7g rad about its axis, not by more than 0 and a quarter turn at most",
-               angle);
+           : wrong(why,
+                   "it turns by %.7g rad about its axis; the angle must be above 0 and at most a "
+                   "quarter turn",
+                   angle);
 }
 
 bool feature_circle_fits(const abut_feature_circle *c, char why[FEATURE_WHY])
@@ -140,7 +140,7 @@ bool feature_circle_fits(const abut_feature_circle *c, char why[FEATURE_WHY])
   }
   return c->size > 0.0 && c->size <= COORDINATE_MOST
            ? radius_fits(c->radius, why)
-           : wrong(why, "its size is %g, not above 0 and at most %g", c->size, COORDINATE_MOST);
+           : wrong(why, "its size is %g, not in (0, %g]", c->size, COORDINATE_MOST);
 }
 
 /* ---- edges ---- */
@@ -149,7 +149,8 @@ bool feature_edge_fits(const abut_feature_edge *e, const double *vertices, size_
                        char why[FEATURE_WHY])
 {
   if (e->from >= count || e->to >= count) {
-    return wrong(why, "it uses vertex %u of %zu", e->from >= count ? e->from : e->to, count);
+    return wrong(why, "it uses vertex %u, but there are only %zu vertices",
+                 e->from >= count ? e->from : e->to, count);
   }
   if (e->from == e->to) {
     return wrong(why, "both of its ends are vertex %u", e->from);
@@ -230,11 +231,11 @@ static abut_status check_counts(const abut_body_def *def)
   if ((def->feature_vertex_count && !def->feature_vertices) ||
       (def->feature_edge_count && !def->feature_edges) ||
       (def->feature_circle_count && !def->feature_circles)) {
-    return fail(ABUT_ERROR_ARGUMENT, "features are counted but not given");
+    return fail(ABUT_ERROR_ARGUMENT, "the count of features is above 0, but their array is NULL");
   }
   if ((def->vertex_cone_count && !def->vertex_cones) ||
       (def->edge_cone_count && !def->edge_cones)) {
-    return fail(ABUT_ERROR_ARGUMENT, "cones are counted but not given");
+    return fail(ABUT_ERROR_ARGUMENT, "the count of cones is above 0, but their array is NULL");
   }
   if (!def->states_features &&
       (def->feature_vertex_count || def->feature_edge_count || def->feature_circle_count)) {
@@ -245,8 +246,7 @@ static abut_status check_counts(const abut_body_def *def)
            ? ABUT_SUCCESS
            : fail(ABUT_ERROR_BODY,
                   "the body has %zu feature vertices, %zu feature edges and %zu feature circles; "
-                  "%zu are "
-                  "the most",
+                  "at most %zu are possible",
                   def->feature_vertex_count, def->feature_edge_count, def->feature_circle_count,
                   ELEMENT_LIMIT);
 }
@@ -319,7 +319,7 @@ abut_status check_features(const abut_body_def *def)
   case ABUT_CONES_GIVEN:
     return check_cones(def);
   }
-  return fail(ABUT_ERROR_BODY, "there is no source of cones %d", (int)def->cones);
+  return fail(ABUT_ERROR_BODY, "unknown source of cones %d", (int)def->cones);
 }
 
 /* ---- cones of edges ---- */
@@ -364,8 +364,9 @@ abut_status check_edge_cones(const abut_body_def *def, const uint32_t *edges, si
   for (size_t i = 0; i < def->edge_cone_count; ++i) {
     const uint32_t *ends = def->edge_cone_ends + 2 * (size_t)asked[i].index;
     if (!has_code(there, count, asked[i].code)) {
-      TRY_DONE(fail(ABUT_ERROR_BODY, "edge cone %u is of vertices %u and %u, which no edge joins",
-                    asked[i].index, ends[0], ends[1]));
+      TRY_DONE(fail(ABUT_ERROR_BODY,
+                    "edge cone %u names vertices %u and %u, but no edge joins them", asked[i].index,
+                    ends[0], ends[1]));
     }
     if (i && asked[i].code == asked[i - 1].code) {
       TRY_DONE(fail(ABUT_ERROR_BODY, "edge cone %u has the same ends as edge cone %u",

@@ -230,7 +230,8 @@ abut_status make_mesh_cloud(const abut_body_def *def, double diagonal, const uin
   }
   TRY_DONE(take_vertices(&s, edges, edge_count));
   if (!s.count) {
-    status = fail(ABUT_ERROR_BODY, "the mesh has no face of any area to make a point cloud from");
+    status = fail(ABUT_ERROR_BODY,
+                  "every face of the mesh has area 0: no point cloud can be made from it");
     goto done;
   }
   *points = cloud;

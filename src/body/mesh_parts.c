@@ -63,7 +63,8 @@ abut_status make_edges(const abut_body_def *def, uint32_t **edges, size_t *count
   }
   TRY_DONE(unique_edges(codes, used, edges, count));
   if (*count > EDGES_MOST) {
-    status = fail(ABUT_ERROR_BODY, "the mesh has %zu edges; %zu are the most", *count, EDGES_MOST);
+    status =
+      fail(ABUT_ERROR_BODY, "the mesh has %zu edges; at most %zu are possible", *count, EDGES_MOST);
     free(*edges);
     *edges = NULL;
   }

@@ -49,7 +49,8 @@ static abut_status measure(const sorted *s, size_t *head_count, size_t *shape_co
     }
   }
   if (numbers > 0x7fffffff) {
-    return fail(ABUT_ERROR_BODY, "the body has too many primitives: %zu numbers", numbers);
+    return fail(ABUT_ERROR_BODY, "the body has too many primitives: they need %zu numbers",
+                numbers);
   }
   *head_count = ints;
   *shape_count = numbers;

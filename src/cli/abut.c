@@ -31,13 +31,12 @@ static const command commands[] = {
 static void print_readers(const command *c)
 {
   if (!c) {
-    printf(
-      "models are imported by MuJoCo: %s\nmeshes of .glb, .gltf and .dae are read by Assimp: %s\n",
-      reader_of_models(), reader_of_meshes());
+    printf("MuJoCo imports models: %s\nAssimp reads meshes in .glb, .gltf and .dae files: %s\n",
+           reader_of_models(), reader_of_meshes());
   } else if (c->bit == COMMAND_IMPORT) {
-    printf("\nMuJoCo that reads models here: %s\n", reader_of_models());
+    printf("\nInstalled MuJoCo, which reads models: %s\n", reader_of_models());
   } else if (c->bit == COMMAND_FIELD) {
-    printf("\nAssimp that reads .glb, .gltf and .dae here: %s\n", reader_of_meshes());
+    printf("\nInstalled Assimp, which reads .glb, .gltf and .dae: %s\n", reader_of_meshes());
   }
 }
 

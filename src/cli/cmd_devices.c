@@ -65,7 +65,7 @@ static void print_file(const listed *list, size_t count)
   for (size_t i = 0; i < 2 * count; ++i) {
     const abut_tuning *t = &list[i / 2].tuning[i % 2];
     if (from_file(t)) {
-      printf("Settings of %s.\n", t->source);
+      printf("Settings from %s.\n", t->source);
       return;
     }
   }
@@ -84,7 +84,7 @@ static void print_unusable(const listed *list, size_t count)
 static void print_missing(size_t count)
 {
   if (count == 1) {
-    printf("No OpenCL device is there: %s makes the processor one.\n", OPENCL_DRIVER);
+    printf("There is no OpenCL device. To use the processor as one, install %s.\n", OPENCL_DRIVER);
   }
 }
 
@@ -110,7 +110,7 @@ static exit_code print_table(const listed *list, size_t count, uint32_t preferre
   for (size_t i = 0; i <= count; ++i) {
     print_row(rows[i], widths);
   }
-  printf("Without --device: %u. lanes: of float32, float64.\n", preferred);
+  printf("Default device (without --device): %u. Column lanes: for float32, float64.\n", preferred);
   print_file(list, count);
   print_unusable(list, count);
   print_missing(count);
@@ -160,7 +160,7 @@ static exit_code print_json(const listed *all, size_t count, uint32_t preferred)
   json_decref(list);
   putchar('\n');
   return good ? EXIT_GOOD
-              : report(EXIT_RUN, "no memory for %zu devices, or no place for their text", count);
+              : report(EXIT_RUN, "not enough memory for %zu devices or their text", count);
 }
 
 /* A driver that does not respond only affects the settings of its own devices. */

@@ -56,30 +56,29 @@ static wanted wanted_of(const abut_batch *b)
 static abut_status check_batch(const abut_batch *b)
 {
   if (!b || b->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make batches by abut_default_batch");
+    return fail(ABUT_ERROR_ARGUMENT, "the batch was not made by abut_default_batch");
   }
   if (b->poses != ABUT_POSE_TWIST && b->poses != ABUT_POSE_QUATERNION) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no pose kind %d", (int)b->poses);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown pose kind %d", (int)b->poses);
   }
   if (b->memory < ABUT_MEMORY_HOST || b->memory > ABUT_MEMORY_STATE) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no memory %d", (int)b->memory);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown kind of memory %d", (int)b->memory);
   }
   if (b->count && (!b->pose1 || !b->pose2)) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu poses are counted but not given", b->count);
+    return fail(ABUT_ERROR_ARGUMENT, "the count is %zu poses, but their array is NULL", b->count);
   }
   if (b->derivatives && !b->pairs) {
-    return fail(ABUT_ERROR_ARGUMENT, "a list of pairs for derivatives needs one of the pairs "
-                                     "themselves");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "a list of pairs for derivatives also needs a list of pairs for values");
   }
   const double temperature = b->reductions.temperature;
   if (temperature != 0.0 && !(temperature >= TEMPERATURE_LEAST && temperature <= SMOOTHING_MOST)) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "the temperature of a soft distance is %g, neither 0 nor in "
-                "[%g, %g]",
+                "the temperature of a soft distance is %g; it must be 0 or in [%g, %g]",
                 temperature, TEMPERATURE_LEAST, SMOOTHING_MOST);
   }
   if (b->count > UINT32_MAX && b->compact) {
-    return fail(ABUT_ERROR_ARGUMENT, "a compact list counts poses in 32 bits; split the batch");
+    return fail(ABUT_ERROR_ARGUMENT, "a compact list has at most 2^32 - 1 poses; split the batch");
   }
   return compact_list_check(b->compact);
 }
@@ -115,8 +114,8 @@ static abut_status set_pairs(call *c, const abut_batch *b, abut_pair *handle_)
 {
   TRY(mixed_check(b, &c->contacts));
   if (has_pair(*handle_)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs takes no other: pass "
-                                     "ABUT_BATCH_PAIRS");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "a batch with its own list of pairs takes no other pair: pass ABUT_BATCH_PAIRS");
   }
   c->lists[0] = b->pairs;
   *handle_ = b->pairs[0];
@@ -150,13 +149,14 @@ abut_status call_start(call *c, abut_pair handle_, abut_batch *batch)
   c->batch = batch;
   context *owner = c->runs[0].pair->context;
   if (batch->memory == ABUT_MEMORY_OPENCL && !owner->def.opencl_queue) {
-    return fail(ABUT_ERROR_ARGUMENT, "arrays in OpenCL memory need a context made from the "
-                                     "caller's queue");
+    return fail(
+      ABUT_ERROR_ARGUMENT,
+      "arrays in OpenCL memory need a context that was made from the caller's command queue");
   }
   state *at = NULL;
   TRY(find_state(batch, owner, &at));
   if (at && c->lists[0]) {
-    return fail(ABUT_ERROR_ARGUMENT, "a batch on a state is of one pair");
+    return fail(ABUT_ERROR_ARGUMENT, "a batch on a state can have only one pair");
   }
   c->contacts = c->lists[0] ? c->contacts : c->runs[0].pair->layout.contacts;
   c->real_bytes = context_real_bytes(owner);
@@ -186,14 +186,15 @@ static bool same_slots(const pair *a, const pair *b)
 static abut_status check_second(const pair *r, const pair *values)
 {
   if (!same_body(r->bodies[0], values->bodies[0]) || !same_body(r->bodies[1], values->bodies[1])) {
-    return fail(ABUT_ERROR_ARGUMENT, "the pair for derivatives is of other bodies");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the pair for derivatives has other bodies than the pair for values");
   }
   return same_slots(r, values)
            ? ABUT_SUCCESS
            : fail(ABUT_ERROR_ARGUMENT,
-                  "the pair for derivatives keeps %zu contacts a pose in "
-                  "another layout than the pair for values, %zu: both must keep as many vertices "
-                  "and edges, either all in mesh order (0) or so many by rank",
+                  "the pair for derivatives has %zu contacts per pose and another layout than the "
+                  "pair for values, which has %zu: give both the same numbers of vertices and "
+                  "edges, either 0 (all, in mesh order) or the same numbers by rank",
                   r->layout.contacts, values->layout.contacts);
 }
 
@@ -203,13 +204,12 @@ abut_status call_add_run(call *c, const abut_pair *pairs, program_id program)
   for (size_t i = count; i-- > 0;) { /* what is set last, and stays, is the first pair's */
     if (c->lists[0] && !pair_get(pairs[i])) {
       return fail(ABUT_ERROR_HANDLE,
-                  "pair %zu of the batch's list for derivatives is none, or "
-                  "destroyed",
-                  i);
+                  "pair %zu of the batch's list for derivatives is null or destroyed", i);
     }
     call_lock *its = pool_call_lock(&pair_pool, (handle){pairs[i].index, pairs[i].generation});
     if (its && its != c->runs[0].pair->context->call_lock) {
-      return fail(ABUT_ERROR_ARGUMENT, "the pair for derivatives is of other bodies");
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "the pair for derivatives has other bodies than the pair for values");
     }
     TRY(run_of(&c->runs[1], pairs[i], program, c->batch));
     TRY(check_second(c->runs[1].pair, c->lists[0] ? pair_get(c->lists[0][i]) : c->runs[0].pair));
@@ -267,8 +267,9 @@ static abut_status run_call(call *c)
   TRY(compact_list_finish(&c->list, batch->count));
   return out->count <= out->capacity
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_OVERFLOW, "%zu contacts are active; the compact list has room for %zu",
-                  out->count, out->capacity);
+           : fail(ABUT_ERROR_OVERFLOW,
+                  "%zu contacts are active, but the compact list has room for only %zu", out->count,
+                  out->capacity);
 }
 
 abut_status call_finish(call *c)

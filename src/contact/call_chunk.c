@@ -223,8 +223,8 @@ static abut_status check_parts(const run *r)
     const size_t edges = r->pair->selected_edges[side] ? r->pair->layout.edges[side] : 0;
     if (vertices * (b->vertex_padded / lanes) > most || edges * (b->edge_padded / lanes) > most) {
       return fail(ABUT_ERROR_TOO_LARGE,
-                  "SoftSort's derivatives of %zu vertices and %zu edges kept "
-                  "of body %d are too many: keep fewer",
+                  "SoftSort has too many derivatives for the %zu vertices and %zu edges that body "
+                  "%d keeps: keep fewer",
                   vertices, edges, side + 1);
     }
   }

@@ -13,13 +13,13 @@
 abut_status compact_list_check(const abut_compact *l)
 {
   if (l && isnan(l->threshold)) {
-    return fail(ABUT_ERROR_ARGUMENT, "the threshold of a list is not a number");
+    return fail(ABUT_ERROR_ARGUMENT, "the threshold of the list is NaN");
   }
   const bool given =
     l && (l->pose || l->slot || l->feature || l->blocks || outputs_given(OUTPUT_LIST, l));
   return l && l->grows && given && l->cookie != COOKIE
-           ? fail(ABUT_ERROR_ARGUMENT, "a list that grows begins without arrays: they are the "
-                                       "library's")
+           ? fail(ABUT_ERROR_ARGUMENT,
+                  "a list that grows must start with NULL arrays: the library allocates them")
            : ABUT_SUCCESS;
 }
 

@@ -15,8 +15,8 @@ abut_status call_add_derivatives(call *c, abut_pair handle_, abut_pair derivativ
   const wanted *w = &c->runs[0].wanted;
   const abut_pair *own = c->lists[0] ? c->lists[0] : &handle_;
   if (c->lists[0] && has_pair(derivatives)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs has those for derivatives in a list "
-                                     "of its own: pass ABUT_SAME_PAIR");
+    return fail(ABUT_ERROR_ARGUMENT, "a batch with its own list of pairs takes the pairs for "
+                                     "derivatives from that batch: pass ABUT_SAME_PAIR");
   }
   if (has_pair(derivatives) || c->batch->derivatives) {
     return call_add_run(c, c->lists[0] ? c->batch->derivatives : &derivatives, program);
@@ -63,7 +63,9 @@ abut_status abut_vjp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
   call c;
   const int given = outputs_given(OUTPUT_COTANGENTS, cotangents);
   if (!given || !gradients) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_vjp needs cotangents of an output, and gradients");
+    return fail(
+      ABUT_ERROR_ARGUMENT,
+      "abut_vjp needs the cotangent of at least one output, and at least one gradient array");
   }
   TRY(call_start(&c, handle_, batch));
   TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_PLAIN));
@@ -86,12 +88,13 @@ abut_status abut_vjp_tangent(abut_pair handle_, abut_batch *batch,
   const int given = outputs_given(OUTPUT_COTANGENTS, cotangents) |
                     outputs_given(OUTPUT_COTANGENT_TANGENTS, cotangent_tangents);
   if (!given || !tangents) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_vjp_tangent needs cotangents of an output, or tangents "
-                                     "of these, and room for tangents of the gradients");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_vjp_tangent needs the cotangent of at least one output or a tangent of it, "
+                "and an array for a tangent of the gradients");
   }
   TRY(call_start(&c, handle_, batch));
   if (batch->derivatives) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_vjp_tangent takes no second smoothing");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_vjp_tangent does not take a second smoothing");
   }
   TRY(call_add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
   derivatives_run(&c)->wanted.cotangents = given;
@@ -125,7 +128,8 @@ abut_status abut_jvp(abut_pair handle_, abut_pair derivatives, abut_batch *batch
   ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   if (!along || !tangents) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_jvp needs tangents of the poses and of the outputs");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_jvp needs a tangent of a pose, and an array for the tangent of an output");
   }
   TRY(call_start(&c, handle_, batch));
   TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL));
@@ -256,7 +260,7 @@ abut_status check_reduction(abut_reduction reduction)
 {
   return (int)reduction >= 0 && (int)reduction < REDUCTIONS_SLOPED
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "there is no reduction %d", (int)reduction);
+           : fail(ABUT_ERROR_ARGUMENT, "unknown reduction %d", (int)reduction);
 }
 
 /* Returns whether only a sum over active contacts is wanted, and nothing else that needs its own
@@ -282,7 +286,7 @@ abut_status abut_gradient(abut_pair handle_, abut_pair derivatives, abut_batch *
   ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   if (!gradients) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_gradient needs gradients");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_gradient needs at least one gradient array");
   }
   TRY(check_reduction(reduction));
   TRY(call_start(&c, handle_, batch));
@@ -299,12 +303,14 @@ abut_status abut_hessian_product(abut_pair handle_, abut_batch *batch, abut_redu
   ENTER(pair_pool, *call_owner(&handle_, batch));
   call c;
   if (!along || !products) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian_product needs tangents and products");
+    return fail(
+      ABUT_ERROR_ARGUMENT,
+      "abut_hessian_product needs at least one tangent and at least one array for products");
   }
   TRY(check_reduction(reduction));
   TRY(call_start(&c, handle_, batch));
   if (batch->derivatives) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian_product takes no second smoothing");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian_product does not take a second smoothing");
   }
   TRY(call_add_derivatives(&c, handle_, ABUT_SAME_PAIR, PROGRAM_DUAL));
   c.along = along;
@@ -366,11 +372,11 @@ static abut_status check_hessian(const abut_batch *batch, abut_reduction reducti
 {
   TRY(check_reduction(reduction));
   if (!hessian && batch && batch->count) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian needs room for the Hessians");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian: the array for the Hessians is NULL");
   }
   return (int)moving >= ABUT_BOTH_BODIES && moving <= ABUT_BODY_2
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "there are no bodies %d to move", (int)moving);
+           : fail(ABUT_ERROR_ARGUMENT, "unknown value %d for the bodies to move", (int)moving);
 }
 
 abut_status abut_hessian(abut_pair handle_, abut_batch *batch, abut_reduction reduction,
@@ -381,7 +387,7 @@ abut_status abut_hessian(abut_pair handle_, abut_batch *batch, abut_reduction re
   TRY(check_hessian(batch, reduction, moving, hessian));
   TRY(call_start(&c, handle_, batch));
   if (batch->derivatives) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian takes no second smoothing");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_hessian does not take a second smoothing");
   }
   TRY(add_own_run(&c, &handle_, PROGRAM_DUAL));
   run *r = derivatives_run(&c);
@@ -460,12 +466,11 @@ abut_status abut_jacobian(abut_pair handle_, abut_pair derivatives, abut_batch *
   call c;
   const abut_compact *list = batch ? batch->compact : NULL;
   if (!list || (!list->grows && list->capacity && !blocks)) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_jacobian needs a batch with a compact list, and room "
-                                     "for its blocks");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_jacobian needs a batch with a compact list, and an array for the blocks");
   }
   if (list->grows && blocks) {
-    return fail(ABUT_ERROR_ARGUMENT, "a list that grows makes room for its blocks itself: pass "
-                                     "NULL");
+    return fail(ABUT_ERROR_ARGUMENT, "a list that grows allocates its blocks itself: pass NULL");
   }
   TRY(call_start(&c, handle_, batch));
   TRY(call_add_derivatives(&c, handle_, derivatives, PROGRAM_DUAL6));

@@ -69,24 +69,24 @@ static size_t contacts_of(const abut_batch *b, const run *r, size_t pose)
 static abut_status check_list(const abut_compact *l, const abut_batch *b, const run *r)
 {
   if (l->count && (!l->pose || !l->slot)) {
-    return fail(ABUT_ERROR_ARGUMENT, "derivatives of a list need its poses and slots");
+    return fail(ABUT_ERROR_ARGUMENT, "derivatives of a list need the list's poses and slots");
   }
   for (size_t i = 0; i < l->count; ++i) {
     if (l->pose[i] >= b->count) {
-      return fail(ABUT_ERROR_ARGUMENT, "entry %zu of the list is of pose %u, of %zu poses", i,
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "entry %zu of the list names pose %u, but there are only %zu poses", i,
                   (unsigned)l->pose[i], b->count);
     }
     const size_t contacts = contacts_of(b, r, l->pose[i]);
     if (l->slot[i] >= contacts) {
       return fail(ABUT_ERROR_ARGUMENT,
-                  "entry %zu of the list is contact %u of pose %u, which has "
-                  "%zu contacts",
+                  "entry %zu of the list names contact %u of pose %u, which has only %zu contacts",
                   i, (unsigned)l->slot[i], (unsigned)l->pose[i], contacts);
     }
     if (i && (l->pose[i] < l->pose[i - 1] ||
               (l->pose[i] == l->pose[i - 1] && l->slot[i] <= l->slot[i - 1]))) {
-      return fail(ABUT_ERROR_ARGUMENT, "the list is not sorted by pose, then by slot: entry %zu",
-                  i);
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "the list must be sorted by pose and then by slot; entry %zu is out of order", i);
     }
   }
   return ABUT_SUCCESS;
@@ -262,11 +262,11 @@ static abut_status list_start(call *c, abut_pair handle_, abut_batch *batch, lis
   TRY(call_start(c, handle_, batch));
   run *r = &c->runs[0];
   if (batch->compact || r->wanted.arrays) {
-    return fail(ABUT_ERROR_ARGUMENT, "derivatives of a list take a batch of poses alone, without "
-                                     "outputs");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "derivatives of a list need a batch that has only poses, without outputs");
   }
   if (batch->derivatives) {
-    return fail(ABUT_ERROR_ARGUMENT, "derivatives of a list take no second smoothing");
+    return fail(ABUT_ERROR_ARGUMENT, "derivatives of a list do not take a second smoothing");
   }
   TRY(check_list(l->list, batch, r));
   r->program = program;
@@ -285,8 +285,8 @@ abut_status abut_list_vjp(abut_pair handle_, abut_batch *batch, const abut_compa
   list_call l = {.list = list, .cotangents = cotangents};
   const int given = cotangents ? outputs_given(OUTPUT_COTANGENTS, cotangents) : 0;
   if (!list || !gradients || (!given && list->count)) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_list_vjp needs a list, cotangents of its entries, and "
-                                     "gradients");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_list_vjp needs a list, a cotangent of its entries, and a gradient array");
   }
   TRY(list_start(&c, handle_, batch, &l, PROGRAM_PLAIN));
   c.runs[0].wanted.cotangents = given ? given : WANT_D;
@@ -301,8 +301,8 @@ abut_status abut_list_jvp(abut_pair handle_, abut_batch *batch, const abut_compa
   call c;
   list_call l = {.list = list, .tangents = tangents};
   if (!list || !along || !tangents) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_list_jvp needs a list, tangents of the poses, and of "
-                                     "its entries");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_list_jvp needs a list, a tangent of the poses, and an "
+                                     "array for a tangent of its entries");
   }
   TRY(list_start(&c, handle_, batch, &l, PROGRAM_DUAL));
   c.runs[0].wanted.arrays = outputs_given(OUTPUT_TANGENTS, tangents);

@@ -17,11 +17,11 @@ static abut_status check_pair(const abut_batch *b, size_t i)
 {
   const call_lock *its = call_lock_of(b->pairs[i]);
   if (!its) {
-    return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list is none, or destroyed", i);
+    return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list is null or destroyed", i);
   }
   if (its != call_lock_of(b->pairs[0])) {
-    return fail(ABUT_ERROR_HANDLE, "pair %zu of the batch's list is of another context than pair 0",
-                i);
+    return fail(ABUT_ERROR_HANDLE,
+                "pair %zu of the batch's list belongs to another context than pair 0", i);
   }
   const pair *p = pair_get(b->pairs[i]);
   if (!body_get(p->bodies[0]) || !body_get(p->bodies[1])) {
@@ -34,8 +34,9 @@ static abut_status check_entries(const abut_batch *b)
 {
   for (size_t i = 0; i < b->count; ++i) {
     if (b->pair[i] >= b->pair_count) {
-      return fail(ABUT_ERROR_ARGUMENT, "entry %zu is of pair %u; the batch's list has %zu", i,
-                  b->pair[i], b->pair_count);
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "entry %zu names pair %u, but the batch's list has only %zu pairs", i, b->pair[i],
+                  b->pair_count);
     }
   }
   return ABUT_SUCCESS;
@@ -44,11 +45,12 @@ static abut_status check_entries(const abut_batch *b)
 abut_status mixed_check(const abut_batch *b, size_t *most)
 {
   if (!b->pairs || !b->pair_count || (b->count && !b->pair)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs needs a list of them, and an index "
-                                     "for each entry");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "a batch of several pairs needs a list of pairs, and a pair index for each entry");
   }
   if (b->count > UINT32_MAX) {
-    return fail(ABUT_ERROR_ARGUMENT, "a batch of several pairs counts poses in 32 bits; split it");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "a batch of several pairs has at most 2^32 - 1 poses; split the batch");
   }
   *most = 0;
   for (size_t i = 0; i < b->pair_count; ++i) {

@@ -94,8 +94,7 @@ static abut_status check_length(const abut_smoothing *s, const body *const bodie
     const double edge = bodies[i]->info.diagonal / s->length;
     if (!(edge * edge * edge * fmax(edge, SEPARATION_MOST / s->length) < PRODUCT_MOST)) {
       return fail(ABUT_ERROR_ARGUMENT,
-                  "smoothing: length is %g, too short for body %d's "
-                  "diagonal of %g",
+                  "smoothing: length is %g, which is too short for body %d with a diagonal of %g",
                   s->length, i + 1, bodies[i]->info.diagonal);
     }
   }
@@ -113,7 +112,8 @@ static abut_status count_edge_slots(const pair *p, size_t slots[2])
   }
   const size_t rows = l->edges[0] ? l->edges[0] : 1;
   if (rows > CONTACTS_MOST || l->edges[1] > CONTACTS_MOST / rows) {
-    return fail(ABUT_ERROR_TOO_LARGE, "%zu x %zu edge pairs are more than %zu: keep fewer edges",
+    return fail(ABUT_ERROR_TOO_LARGE,
+                "%zu x %zu edge pairs are more than the maximum of %zu: keep fewer edges",
                 l->edges[0], l->edges[1], CONTACTS_MOST);
   }
   slots[0] = slots[1] = l->edges[0] * l->edges[1];
@@ -143,10 +143,11 @@ static abut_status lay_out(pair *p, const body *const bodies[2])
     p->slot[2 + i] = l->edge_offset[i];
   }
   if (!l->contacts) {
-    return fail(ABUT_ERROR_ARGUMENT, "neither body has vertices or edges that make contacts");
+    return fail(ABUT_ERROR_ARGUMENT, "neither body has vertices or edges that can make contacts");
   }
   if (l->contacts > CONTACTS_MOST) {
-    return fail(ABUT_ERROR_TOO_LARGE, "%zu contacts a pose are more than %zu: keep fewer edges",
+    return fail(ABUT_ERROR_TOO_LARGE,
+                "%zu contacts per pose are more than the maximum of %zu: keep fewer edges",
                 l->contacts, CONTACTS_MOST);
   }
   return ABUT_SUCCESS;
@@ -263,7 +264,7 @@ static abut_status keep_zones(const pair_zones *zones, pair *p)
     return ABUT_SUCCESS;
   }
   if (!smoothing_has_cones(&p->smoothing)) {
-    return fail(ABUT_ERROR_ARGUMENT, "zones of seams need normal cones");
+    return fail(ABUT_ERROR_ARGUMENT, "zones at seams need normal cones");
   }
   TRY(allocate(&memory, count, ZONE_REALS * sizeof(double)));
   p->zones = memory;
@@ -291,7 +292,7 @@ abut_status pair_create_with_zones(abut_body body1, abut_body body2,
   ENTER(body_pool, body1);
   call_lock *other = pool_call_lock(&body_pool, (handle){body2.index, body2.generation});
   if (other && other != entered) { /* now another thread may destroy the other one's bodies */
-    return fail(ABUT_ERROR_HANDLE, "the two bodies are of different contexts");
+    return fail(ABUT_ERROR_HANDLE, "the two bodies belong to different contexts");
   }
   body *bodies[2] = {body_get(body1), NULL};
   bodies[1] = bodies[0] ? body_get(body2) : NULL;
@@ -299,7 +300,7 @@ abut_status pair_create_with_zones(abut_body body1, abut_body body2,
     return ABUT_ERROR_HANDLE;
   }
   if (!smoothing || !out) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_create_pair needs smoothing and a handle");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_create_pair: the smoothing or the handle is NULL");
   }
   TRY(check_smoothing(smoothing));
   TRY(check_length(smoothing, (const body *const[]){bodies[0], bodies[1]}));
@@ -342,7 +343,7 @@ abut_status abut_get_layout(abut_pair handle_, abut_layout *layout)
 {
   ENTER(pair_pool, handle_);
   if (!layout) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_get_layout needs a place for the layout");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_layout: the output pointer is NULL");
   }
   const pair *p = pair_get(handle_);
   if (!p) {
@@ -356,7 +357,7 @@ abut_status abut_get_smoothing(abut_pair handle_, abut_smoothing *smoothing)
 {
   ENTER(pair_pool, handle_);
   if (!smoothing) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_get_smoothing needs a place for the smoothing");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_smoothing: the output pointer is NULL");
   }
   const pair *p = pair_get(handle_);
   if (!p) {

@@ -478,8 +478,9 @@ abut_status run_wrenches(const run *r, size_t poses)
   TRY(side_back(&pass, 1));
   TRY(r->wanted.middles_back ? middles_back(&pass) : ABUT_SUCCESS);
   if (pass.next_block != pass.blocks) { /* blocks that were not written would be summed */
-    return fail(ABUT_ERROR_ARGUMENT, "kernels have left %zu blocks of wrenches a pose, not %zu",
-                pass.next_block, pass.blocks);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the kernels left %zu blocks of wrenches per pose, expected %zu", pass.next_block,
+                pass.blocks);
   }
   return ABUT_SUCCESS;
 }

@@ -252,10 +252,10 @@ abut_status check_scratch(const run *r)
   for (int i = 0; i < SCRATCH_BUFFERS; ++i) {
     const size_t count = s.number[i] > s.integer[i] ? s.number[i] : s.integer[i];
     if (count > most || s.real[i] > most) {
-      return fail(ABUT_ERROR_TOO_LARGE,
-                  "one pose needs %zu numbers in a row, of at most %zu: keep "
-                  "fewer elements",
-                  count > most ? count : s.real[i], most);
+      return fail(
+        ABUT_ERROR_TOO_LARGE,
+        "one pose needs %zu contiguous numbers, but at most %zu are possible: keep fewer elements",
+        count > most ? count : s.real[i], most);
     }
   }
   return ABUT_SUCCESS;

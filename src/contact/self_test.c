@@ -402,7 +402,8 @@ static abut_status list_jacobian(trial *t, const answer *all)
 static abut_status compare(const trial *t, const answer *all)
 {
   if (t->batch.rejected) {
-    return fail(ABUT_ERROR_SELF_TEST, "device %s answers wrongly: it refuses %zu of %d good poses",
+    return fail(ABUT_ERROR_SELF_TEST,
+                "device %s gives wrong results: it rejects %zu of %d valid poses",
                 device_info(t->test.one->members[0].device)->name, t->batch.rejected, POSES);
   }
   for (size_t i = 0; i < ANSWERS && all[i].name; ++i) {
@@ -422,8 +423,7 @@ static abut_status test_one(context *one, self_test_call *call, const answer *al
   }
   if (status == ABUT_ERROR_OVERFLOW) {
     status = fail(ABUT_ERROR_SELF_TEST,
-                  "device %s answers wrongly: it lists more contacts than "
-                  "there are",
+                  "device %s gives wrong results: it lists more contacts than exist",
                   device_info(one->members[0].device)->name);
   }
   if (status == ABUT_SUCCESS) {

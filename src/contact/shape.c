@@ -26,7 +26,7 @@ abut_status abut_get_shape_sizes(abut_body handle_, abut_shape_sizes *out)
     return ABUT_ERROR_HANDLE;
   }
   if (!out) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_get_shape_sizes needs room for its answer");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_shape_sizes: the output pointer is NULL");
   }
   *out = shape_sizes_of(b);
   return ABUT_SUCCESS;
@@ -242,12 +242,11 @@ abut_status shape_call_check(const call *c, uint32_t want)
 {
   const abut_batch *batch = c->batch;
   if (want & ~(uint32_t)(ABUT_SHAPE_EACH_POSE | ABUT_SHAPE_FOLLOW)) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no way %u of derivatives by shapes", (unsigned)want);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown kind %u of derivatives by shapes", (unsigned)want);
   }
   return c->lists[0] || batch->memory == ABUT_MEMORY_STATE || batch->compact || batch->derivatives
-           ? fail(ABUT_ERROR_ARGUMENT,
-                  "derivatives by shapes take a batch of one pair that is not on a "
-                  "state, without a compact list and a second smoothing")
+           ? fail(ABUT_ERROR_ARGUMENT, "derivatives by shapes need a batch of one pair that is not "
+                                       "on a state and has no compact list and no second smoothing")
            : ABUT_SUCCESS;
 }
 
@@ -267,7 +266,8 @@ static abut_status start(call *c, abut_pair pair_, abut_batch *batch, uint32_t w
   }
   return s->bodies[0].of || s->bodies[1].of
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "derivatives by shapes need room for those of a body");
+           : fail(ABUT_ERROR_ARGUMENT,
+                  "derivatives by shapes need the arrays of at least one body");
 }
 
 abut_status abut_shape_vjp(abut_pair handle_, abut_batch *batch, const abut_cotangents *cotangents,
@@ -279,9 +279,9 @@ abut_status abut_shape_vjp(abut_pair handle_, abut_batch *batch, const abut_cota
   shape_call s = {.to = {shape1, shape2}};
   const int given = outputs_given(OUTPUT_COTANGENTS, cotangents);
   if (!given || given & WANT_WHOLE) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "abut_shape_vjp needs cotangents of outputs, and takes none of "
-                "weights");
+    return fail(
+      ABUT_ERROR_ARGUMENT,
+      "abut_shape_vjp needs a cotangent of an output, and takes no cotangent of the weights");
   }
   TRY(start(&c, handle_, batch, want, &s));
   c.runs[0].wanted.cotangents = given;
@@ -299,8 +299,7 @@ abut_status abut_shape_gradient(abut_pair handle_, abut_batch *batch, abut_reduc
   TRY(check_reduction(reduction));
   if (reduction == ABUT_REDUCE_SOFT_DISTANCE) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "the soft distance, which is made of weights, has no gradient by "
-                "shapes");
+                "the soft distance has no gradient by shapes, because it is made of weights");
   }
   TRY(start(&c, handle_, batch, want, &s));
   prepare_reduction(&c.runs[0], &c.runs[0], reduction);

@@ -103,8 +103,8 @@ static abut_status check_directions(call *c, shape_jvp_call *s)
       return ABUT_ERROR_HANDLE;
     }
     if (shape_moves_width(&b) > INT_MAX) {
-      return fail(ABUT_ERROR_TOO_LARGE, "body %d has %zu numbers, of at most %d", side + 1,
-                  shape_moves_width(&b), INT_MAX);
+      return fail(ABUT_ERROR_TOO_LARGE, "body %d has %zu numbers, but at most %d are possible",
+                  side + 1, shape_moves_width(&b), INT_MAX);
     }
     TRY(shape_moves_check(b.of, t, s->each_pose ? c->batch->count : 1, side + 1));
     s->bodies[side] = b;
@@ -125,9 +125,8 @@ abut_status abut_shape_jvp(abut_pair handle_, abut_batch *batch, const abut_shap
                       .each_pose = (want & ABUT_SHAPE_EACH_POSE) != 0,
                       .follow = (want & ABUT_SHAPE_FOLLOW) != 0};
   if (!tangents || (!shape1 && !shape2 && !along)) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "abut_shape_jvp needs a direction, of a body's numbers or of poses, and "
-                "tangents of the outputs");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_shape_jvp needs a direction (of a body's numbers or of "
+                                     "poses) and an array for the tangent of an output");
   }
   TRY(call_start(&c, handle_, batch));
   TRY(shape_call_check(&c, want));

@@ -95,7 +95,7 @@ static abut_status fit(const char *who, abut_body body1, abut_body body2, abut_b
                        abut_smoothing *out)
 {
   if (!out) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s needs a place for the smoothing", who);
+    return fail(ABUT_ERROR_ARGUMENT, "%s: the output pointer is NULL", who);
   }
   TRY(abut_get_body_info(body1, &infos[0]));
   TRY(abut_get_body_info(body2, &infos[1]));
@@ -103,8 +103,8 @@ static abut_status fit(const char *who, abut_body body1, abut_body body2, abut_b
   double size = fmax(info1.diagonal, info2.diagonal);
   if (size > 0.0 && size < SCALE_SMALLEST) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "bodies of %g m are too small to fit a smoothing to, which is "
-                "at least %g m: give them in a larger unit",
+                "bodies of %g m are too small to fit a smoothing, whose lengths are at least %g m: "
+                "use a larger unit of length",
                 size, SMOOTHING_LENGTH_LEAST);
   }
   size = fmin(scale_of(&info1), scale_of(&info2));
@@ -174,14 +174,14 @@ static abut_status check_cones(const abut_smoothing *s)
   }
   if (s->edge_contacts != ABUT_EDGES_FIELD) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "smoothing: cone_outer is %g, and cones need edge contacts in "
-                "fields",
+                "smoothing: cone_outer is %g, but cones need edge contacts in fields "
+                "(edge_contacts \"field\")",
                 s->cone_outer);
   }
   if (!s->edge_edge || !s->two_sided) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "smoothing: cone_outer is %g, and cones need edge_edge and "
-                "two_sided: one side's vertices by themselves miss contacts",
+                "smoothing: cone_outer is %g, but cones need edge_edge and two_sided: the vertices "
+                "of one body would miss contacts",
                 s->cone_outer);
   }
   return ABUT_SUCCESS;
@@ -205,7 +205,7 @@ static abut_status check_edge_contacts(const abut_smoothing *s)
     return ABUT_SUCCESS;
   }
   if (s->edge_contacts != ABUT_EDGES_FIELD) {
-    return fail(ABUT_ERROR_ARGUMENT, "smoothing: there are no edge contacts %d",
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: unknown kind of edge contacts %d",
                 (int)s->edge_contacts);
   }
   for (size_t i = 0; i < sizeof bounded / sizeof bounded[0]; ++i) {
@@ -216,8 +216,8 @@ static abut_status check_edge_contacts(const abut_smoothing *s)
   }
   const bool keeps = s->edges[0] || s->edges[1] || s->vertices[0] || s->vertices[1];
   if (keeps && s->select != ABUT_SELECT_GATE) {
-    return fail(ABUT_ERROR_ARGUMENT, "smoothing: edge contacts in fields select by gates: softsort "
-                                     "would average vertices and edges");
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: edge contacts in fields need select \"gate\": "
+                                     "\"softsort\" would average vertices and edges");
   }
   return ABUT_SUCCESS;
 }
@@ -244,7 +244,7 @@ abut_status check_smoothing(const abut_smoothing *s)
     {"distance", s->distance, SMOOTHING_LEAST},
   };
   if (s->cookie != abut_default_smoothing().cookie) {
-    return fail(ABUT_ERROR_ARGUMENT, "make smoothing sets by abut_default_smoothing");
+    return fail(ABUT_ERROR_ARGUMENT, "the smoothing was not made by abut_default_smoothing");
   }
   for (size_t i = 0; i < sizeof positive / sizeof positive[0]; ++i) {
     if (!(positive[i].value >= positive[i].least && positive[i].value <= SMOOTHING_MOST)) {
@@ -265,7 +265,7 @@ abut_status check_smoothing(const abut_smoothing *s)
                 TRACE_MOST);
   }
   if (s->select != ABUT_SELECT_SOFTSORT && s->select != ABUT_SELECT_GATE) {
-    return fail(ABUT_ERROR_ARGUMENT, "smoothing: there is no selection %d", (int)s->select);
+    return fail(ABUT_ERROR_ARGUMENT, "smoothing: unknown selection %d", (int)s->select);
   }
   TRY(check_edge_contacts(s));
   return check_cones(s);

@@ -49,7 +49,7 @@ static abut_status refuse(const char *path, const char *program, child_end end, 
   flatten(bytes, count, cause);
   if (end.signal) {
     return fail_at(ABUT_ERROR_FORMAT, path, 0,
-                   "Assimp " ABUT_ASSIMP_VERSION " %s while it read it (%s)",
+                   "Assimp " ABUT_ASSIMP_VERSION " %s while reading this file (%s)",
                    end.signal == SIGINT || end.signal == SIGTERM || end.signal == SIGKILL
                      ? "was ended"
                      : "crashed",
@@ -58,7 +58,7 @@ static abut_status refuse(const char *path, const char *program, child_end end, 
   if ((end.code == ASSIMP_READER_REFUSES || end.code < 0) && *cause) {
     return fail_at(ABUT_ERROR_FORMAT, path, 0, "%s", cause);
   }
-  return fail_at(ABUT_ERROR_READ, path, 0, "its reader, %s, ended with status %d%s%s", program,
+  return fail_at(ABUT_ERROR_READ, path, 0, "its reader, %s, exited with status %d%s%s", program,
                  end.code, *cause ? ": " : " and no mesh", cause);
 }
 
@@ -86,7 +86,7 @@ static abut_status check_file(const char *path)
   struct stat info;
   const bool is_empty = fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
   close(file);
-  return is_empty ? fail_at(ABUT_ERROR_FORMAT, path, 0, "is empty") : ABUT_SUCCESS;
+  return is_empty ? fail_at(ABUT_ERROR_FORMAT, path, 0, "the file is empty") : ABUT_SUCCESS;
 }
 
 abut_status assimp_mesh_read(const char *path, mesh *out)
@@ -96,16 +96,16 @@ abut_status assimp_mesh_read(const char *path, mesh *out)
   child_end end;
   *out = (mesh){0};
   if (!ABUT_WITH_ASSIMP) {
-    return fail_at(
-      ABUT_ERROR_FORMAT, path, 0,
-      "this abut is built without Assimp, which reads " ASSIMP_FORMATS_AND
-      " (Debian: libassimp-dev, then meson setup -Dassimp=enabled); it reads " MESH_FORMATS_AND);
+    return fail_at(ABUT_ERROR_FORMAT, path, 0,
+                   "this abut is built without Assimp, which reads " ASSIMP_FORMATS_AND
+                   " (Debian: install libassimp-dev, then meson setup -Dassimp=enabled); it "
+                   "reads " MESH_FORMATS_AND);
   }
   TRY(check_file(path));
   if (!assimp_find_program(program, sizeof program)) {
     return fail_at(ABUT_ERROR_READ, path, 0,
-                   "the program that reads it, " ASSIMP_PROGRAM ", is not where "
-                   "abut's library looks for it; ABUT_MESH_READER names it");
+                   "abut's library does not find " ASSIMP_PROGRAM
+                   ", the program that reads this file; set ABUT_MESH_READER to its path");
   }
   abut_status status = assimp_run(program, path, &bytes, &count, &end);
   if (status == ABUT_SUCCESS) {
@@ -155,7 +155,7 @@ abut_status assimp_record_parse(const char *path, const char *bytes, size_t coun
   if (end.mark != ASSIMP_RECORD_MARK || end.vertices > room / vertex ||
       end.triangles > room / triangle || end.vertices * vertex > room - end.triangles * triangle) {
     *out = (mesh){0};
-    return fail_at(ABUT_ERROR_FORMAT, path, 0, "its reader ended without a mesh");
+    return fail_at(ABUT_ERROR_FORMAT, path, 0, "its reader exited without a mesh");
   }
   bytes += room - end.vertices * vertex - end.triangles * triangle;
   return builder_finish(&b, build(&b, bytes, &end), out);

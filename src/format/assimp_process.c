@@ -116,7 +116,7 @@ static abut_status read_words(const char *path, int from, char **bytes, size_t *
       continue;
     }
     if (got < 0) {
-      return fail_at(ABUT_ERROR_READ, path, 0, "what its reader writes cannot be read");
+      return fail_at(ABUT_ERROR_READ, path, 0, "the output of its reader cannot be read");
     }
     *count += (size_t)got;
     (*bytes)[*count] = '\0';
@@ -134,7 +134,8 @@ abut_status assimp_run(const char *program, const char *path, char **bytes, size
   *bytes = NULL;
   *count = 0;
   if (open_pipe(ends) != 0) {
-    return fail_at(ABUT_ERROR_READ, path, 0, "no pipe to read it through: error %d", errno);
+    return fail_at(ABUT_ERROR_READ, path, 0, "no pipe to its reader could be opened: error %d",
+                   errno);
   }
   const int error = spawn(&child, program, path, ends[1]);
   close(ends[1]);

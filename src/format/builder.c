@@ -9,7 +9,7 @@ abut_status builder_vertex(builder *b, const double position[3])
 {
   mesh *m = &b->m;
   if (m->vertex_count == UINT32_MAX) {
-    return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "more than %u vertices", UINT32_MAX);
+    return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "has more than %u vertices", UINT32_MAX);
   }
   void *vertices = m->vertices;
   abut_status status = grow(&vertices, &b->vertex_room, m->vertex_count + 1, 3 * sizeof(double));
@@ -50,10 +50,12 @@ abut_status builder_face(builder *b, size_t line)
 {
   size_t corners = b->m.index_count - b->closed;
   if (corners < 3) {
-    return fail_at(ABUT_ERROR_FORMAT, b->name, line, "a face of %zu corners; it needs 3", corners);
+    return fail_at(ABUT_ERROR_FORMAT, b->name, line, "a face has %zu corners; it needs at least 3",
+                   corners);
   }
   if (corners > UINT32_MAX) {
-    return fail_at(ABUT_ERROR_FORMAT, b->name, line, "a face of %zu corners", corners);
+    return fail_at(ABUT_ERROR_FORMAT, b->name, line, "a face has %zu corners, which is too many",
+                   corners);
   }
   b->closed = b->m.index_count;
   return append(&b->m.face_sizes, &b->face_room, &b->m.face_count, (uint32_t)corners);
@@ -74,11 +76,11 @@ static abut_status check(const builder *b)
   const mesh *m = &b->m;
   if (b->top_of && b->top >= m->vertex_count) {
     return fail_at(ABUT_ERROR_FORMAT, b->name, b->top_line,
-                   "a %s names vertex %llu, but the file holds %zu vertices numbered from %u",
+                   "a %s names vertex %llu, but the file has only %zu vertices, numbered from %u",
                    b->top_of, (unsigned long long)b->top + b->base, m->vertex_count, b->base);
   }
   if (m->vertex_count == 0) {
-    return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "holds no vertices");
+    return fail_at(ABUT_ERROR_FORMAT, b->name, 0, "contains no vertices");
   }
   return ABUT_SUCCESS;
 }

@@ -17,7 +17,7 @@ static abut_status parse(json_file *f, const char *name, const char *bytes, size
   f->root = json_loadb(f->bytes, f->count, JSON_REJECT_DUPLICATES, &error);
   *root = (json_at){.value = f->root};
   if (!f->root && json_error_code(&error) == json_error_out_of_memory) {
-    return fail(ABUT_ERROR_MEMORY, "no memory for '%s'", name);
+    return fail(ABUT_ERROR_MEMORY, "not enough memory for '%s'", name);
   }
   if (!f->root) {
     return fail_at(ABUT_ERROR_FORMAT, name, error.line > 0 ? (size_t)error.line : 1, "%s",
@@ -30,7 +30,7 @@ abut_status json_file_open(json_file *f, const char *name, const char *bytes, si
                            json_at *root)
 {
   TRY(parse(f, name, bytes, count, root));
-  return json_is_object(f->root) ? ABUT_SUCCESS : json_fail(f, root, "not an object");
+  return json_is_object(f->root) ? ABUT_SUCCESS : json_fail(f, root, "must be an object");
 }
 
 abut_status json_file_open_array(json_file *f, const char *name, const char *bytes, size_t count,
@@ -86,7 +86,7 @@ abut_status json_check_keys(const json_file *f, const json_at *at, const char *c
   const char *key;
   json_t *value;
   if (!json_is_object(at->value)) {
-    return json_fail(f, at, "not an object");
+    return json_fail(f, at, "must be an object");
   }
   json_object_foreach(at->value, key, value)
   {
@@ -96,7 +96,7 @@ abut_status json_check_keys(const json_file *f, const json_at *at, const char *c
     }
     if (i == count) {
       json_at unknown = {at, key, 0, value};
-      return json_fail(f, &unknown, "no such key is known");
+      return json_fail(f, &unknown, "unknown key");
     }
   }
   return ABUT_SUCCESS;
@@ -117,11 +117,11 @@ abut_status json_need(const json_file *f, const json_at *parent, const char *key
 abut_status json_check_array(const json_file *f, const json_at *at, size_t length)
 {
   if (!json_is_array(at->value)) {
-    return json_fail(f, at, "not an array");
+    return json_fail(f, at, "must be an array");
   }
   size_t size = json_array_size(at->value);
   if (length && size != length) {
-    return json_fail(f, at, "%zu elements, not %zu", size, length);
+    return json_fail(f, at, "has %zu elements, expected %zu", size, length);
   }
   return ABUT_SUCCESS;
 }
@@ -134,10 +134,10 @@ json_at json_element(const json_at *array, size_t index)
 abut_status json_number(const json_file *f, const json_at *at, double *out)
 {
   if (!json_is_number(at->value)) {
-    return json_fail(f, at, "not a number");
+    return json_fail(f, at, "must be a number");
   }
   *out = json_number_value(at->value);
-  return isfinite(*out) ? ABUT_SUCCESS : json_fail(f, at, "not finite");
+  return isfinite(*out) ? ABUT_SUCCESS : json_fail(f, at, "must be finite");
 }
 
 abut_status json_numbers(const json_file *f, const json_at *at, size_t count, double *out)
@@ -153,14 +153,14 @@ abut_status json_numbers(const json_file *f, const json_at *at, size_t count, do
 abut_status json_flag(const json_file *f, const json_at *at, bool *out)
 {
   *out = json_is_true(at->value);
-  return json_is_boolean(at->value) ? ABUT_SUCCESS : json_fail(f, at, "neither true nor false");
+  return json_is_boolean(at->value) ? ABUT_SUCCESS : json_fail(f, at, "must be true or false");
 }
 
 abut_status json_whole(const json_file *f, const json_at *at, json_int_t limit, json_int_t *out)
 {
   *out = json_integer_value(at->value);
   if (!json_is_integer(at->value) || *out < 0 || *out > limit) {
-    return json_fail(f, at, "not a whole number from 0 to %lld", (long long)limit);
+    return json_fail(f, at, "must be a whole number from 0 to %lld", (long long)limit);
   }
   return ABUT_SUCCESS;
 }
@@ -168,5 +168,5 @@ abut_status json_whole(const json_file *f, const json_at *at, json_int_t limit, 
 abut_status json_text(const json_file *f, const json_at *at, const char **out)
 {
   *out = json_string_value(at->value);
-  return *out ? ABUT_SUCCESS : json_fail(f, at, "not a string");
+  return *out ? ABUT_SUCCESS : json_fail(f, at, "must be a string");
 }

@@ -18,7 +18,7 @@ abut_status mesh_parse(const char *name, mesh_format format, const char *bytes, 
   builder b = {.name = name};
   abut_status status;
   if ((int)format < 0 || format >= MESH_FORMAT_COUNT) {
-    status = fail(ABUT_ERROR_ARGUMENT, "no mesh format has the number %d", (int)format);
+    status = fail(ABUT_ERROR_ARGUMENT, "unknown mesh format %d", (int)format);
   } else {
     status = parsers[format](&b, bytes, count);
   }
@@ -41,10 +41,10 @@ abut_status mesh_read(const char *path, mesh *out)
       return status;
     }
   }
-  return is_assimp_mesh(path)
-           ? assimp_mesh_read(path, out)
-           : fail_at(ABUT_ERROR_FORMAT, path, 0,
-                     "a mesh ends with " MESH_FORMATS_OR ", or by Assimp with " ASSIMP_FORMATS_OR);
+  return is_assimp_mesh(path) ? assimp_mesh_read(path, out)
+                              : fail_at(ABUT_ERROR_FORMAT, path, 0,
+                                        "the name of a mesh must end with " MESH_FORMATS_OR
+                                        ", or with " ASSIMP_FORMATS_OR " (read by Assimp)");
 }
 
 void mesh_free(mesh *m)

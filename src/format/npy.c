@@ -97,10 +97,10 @@ static abut_status read_shape(npy_where where, dict *d, npy *out)
   }
   for (out->dimensions = 0; !take(d, ")"); out->dimensions++) {
     if (out->dimensions == NPY_DIMENSIONS) {
-      return npy_fail(where, "more than %d dimensions", NPY_DIMENSIONS);
+      return npy_fail(where, "has more than %d dimensions", NPY_DIMENSIONS);
     }
     if (!comma || !take_size(d, &out->shape[out->dimensions])) {
-      return npy_fail(where, "the shape is not of whole numbers, or too large");
+      return npy_fail(where, "the shape is too large, or has an entry that is not a whole number");
     }
     comma = take(d, ",");
   }
@@ -116,7 +116,7 @@ static abut_status read_text_type(npy_where where, word descr, npy *out)
   int64_t points;
   if (!word_integer((word){descr.start + 2, descr.length - 2}, &points) || points < 0 ||
       (uint64_t)points > SIZE_MAX / 8) {
-    return npy_fail(where, "dtype '%s' is not known", word_shown(descr).text);
+    return npy_fail(where, "unknown dtype '%s'", word_shown(descr).text);
   }
   out->type = ABUT_ARRAY_TEXT;
   out->item_bytes = 4 * (size_t)points;
@@ -131,17 +131,19 @@ static abut_status fail_type(npy_where where, word descr)
                                          {"<c16", " (complex128)"}};
   const char *name = "";
   if (descr.length && descr.start[0] == '>') {
-    return npy_fail(where, "dtype '%s' is big endian", word_shown(descr).text);
+    return npy_fail(where, "dtype '%s' is big-endian; only little-endian data can be read",
+                    word_shown(descr).text);
   }
   if (descr.length > 1 && descr.start[1] == 'O') {
-    return npy_fail(where, "dtype '%s' is of Python objects", word_shown(descr).text);
+    return npy_fail(where, "dtype '%s' holds Python objects, which cannot be read",
+                    word_shown(descr).text);
   }
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     name = word_is(descr, names[i][0]) ? names[i][1] : name;
   }
   return npy_fail(where,
-                  "dtype '%s'%s is none of float32, float64, bool, int8, uint8, int16, "
-                  "uint16, int32, uint32, int64 and text",
+                  "dtype '%s'%s is not supported; use float32, float64, bool, int8, uint8, int16, "
+                  "uint16, int32, uint32, int64 or text",
                   word_shown(descr).text, name);
 }
 
@@ -162,7 +164,7 @@ static abut_status read_type(npy_where where, dict *d, npy *out)
     {"<i8", ABUT_ARRAY_INT64, 8, NPY_AS_IT_IS}};
   word descr;
   if (!take_string(d, &descr)) {
-    return npy_fail(where, "a structured dtype");
+    return npy_fail(where, "structured dtypes cannot be read");
   }
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     if (word_is(descr, types[i].descr)) {
@@ -182,7 +184,7 @@ static abut_status read_order(npy_where where, dict *d, npy *out)
 {
   out->fortran = take(d, "True");
   return out->fortran || take(d, "False") ? ABUT_SUCCESS
-                                          : npy_fail(where, "fortran_order is no truth value");
+                                          : npy_fail(where, "fortran_order is not True or False");
 }
 
 enum { DESCR = 1, ORDER = 2, SHAPE = 4, ALL = 7 };
@@ -198,7 +200,7 @@ static abut_status read_entry(npy_where where, dict *d, npy *out, unsigned *seen
                    : word_is(key, "shape")         ? SHAPE
                                                    : 0;
   if (!entry || (*seen & entry)) {
-    return npy_fail(where, "the header's key '%s' is not expected", word_shown(key).text);
+    return npy_fail(where, "the header has the unknown key '%s'", word_shown(key).text);
   }
   *seen |= entry;
   return entry == DESCR   ? read_type(where, d, out)
@@ -210,11 +212,11 @@ static abut_status check_size(npy_where where, npy *out)
 {
   size_t count;
   if (out->type == ABUT_ARRAY_TEXT && out->dimensions != 0) {
-    return npy_fail(where, "an array of texts, where numbers are expected, or a single text");
+    return npy_fail(where, "is an array of texts; expected numbers, or a single text");
   }
   if (!npy_count(out->dimensions, out->shape, &count) ||
       (out->item_bytes && count > SIZE_MAX / out->item_bytes)) {
-    return npy_fail(where, "the shape is larger than memory can be");
+    return npy_fail(where, "the shape is too large for memory");
   }
   out->data_bytes = count * out->item_bytes;
   return ABUT_SUCCESS;
@@ -238,7 +240,7 @@ abut_status npy_parse(npy_where where, const char *text, size_t length, npy *out
   }
   take(&d, ""); /* skips blanks */
   if (seen != ALL || d.at != d.end) {
-    return npy_fail(where, "the header lacks a key or goes on behind its dictionary");
+    return npy_fail(where, "the header lacks a key, or has data after its dictionary");
   }
   return check_size(where, out);
 }
@@ -369,7 +371,7 @@ abut_status npy_decode_text(npy_where where, const unsigned char *utf32, size_t 
   for (size_t i = 0; i < code_points; i++) {
     if (!is_code_point(point_at(utf32, i))) {
       free(text);
-      return npy_fail(where, "character %zu is not of Unicode", i);
+      return npy_fail(where, "character %zu is not a Unicode character", i);
     }
     *length += put_utf8(point_at(utf32, i), text + *length);
   }

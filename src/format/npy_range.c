@@ -52,7 +52,7 @@ static abut_status read_at(npy_where where, const npy_stored *a, uint64_t at, vo
   while (count) {
     const zip_int64_t got = zip_fread(a->member, to, count);
     if (got < 0) {
-      return npy_fail(where, "cannot be unpacked: %s",
+      return npy_fail(where, "cannot be decompressed: %s",
                       zip_error_strerror(zip_file_get_error(a->member)));
     }
     if (got == 0) {
@@ -94,7 +94,7 @@ abut_status npy_check_bytes(npy_where where, const npy_stored *a)
 {
   return a->from.count - a->data == a->header.data_bytes
            ? ABUT_SUCCESS
-           : npy_fail(where, "%llu bytes of data, but its shape needs %zu",
+           : npy_fail(where, "has %llu bytes of data, but its shape needs %zu",
                       (unsigned long long)(a->from.count - a->data), a->header.data_bytes);
 }
 

@@ -13,10 +13,10 @@ abut_status npy_read_header(npy_where where, const npy_source *source, npy *head
   size_t prefix = 10;
   TRY(source->get(where, source->from, start, prefix));
   if (memcmp(start, "\x93NUMPY", 6) != 0) {
-    return npy_fail(where, "not an .npy array");
+    return npy_fail(where, "is not an .npy array");
   }
   if (start[6] < 1 || start[6] > 3 || start[7] != 0) {
-    return npy_fail(where, "version %d.%d of .npy is not known", start[6], start[7]);
+    return npy_fail(where, "unknown .npy version %d.%d", start[6], start[7]);
   }
   size_t length = start[8] | (size_t)start[9] << 8;
   if (start[6] > 1) {
@@ -25,7 +25,7 @@ abut_status npy_read_header(npy_where where, const npy_source *source, npy *head
     prefix = 12;
   }
   if (length > HEADER_LIMIT) {
-    return npy_fail(where, "a header of %zu bytes", length);
+    return npy_fail(where, "the header has %zu bytes, which is too many", length);
   }
   void *text;
   TRY(allocate(&text, length, 1));
@@ -123,7 +123,7 @@ abut_status npy_read(const char *name, const char *bytes, size_t count, abut_arr
   *out = (abut_array){0};
   TRY(npy_read_header(where, &source, &header, &header_bytes));
   if (left.count != header.data_bytes) {
-    return npy_fail(where, "%zu bytes of data, but its shape needs %zu", left.count,
+    return npy_fail(where, "has %zu bytes of data, but its shape needs %zu", left.count,
                     header.data_bytes);
   }
   TRY(allocate(&data, header.data_bytes, 1));

@@ -17,7 +17,7 @@ static abut_status fail_zip(const char *name, zip_error_t *error)
 {
   abut_status status = zip_error_code_zip(error) == ZIP_ER_MEMORY ? ABUT_ERROR_MEMORY
                                                                   : ABUT_ERROR_FORMAT;
-  return fail_at(status, name, 0, "not an .npz archive: %s", zip_error_strerror(error));
+  return fail_at(status, name, 0, "is not an .npz archive: %s", zip_error_strerror(error));
 }
 
 /* Takes the source over, and the error, which is set if the source is NULL. */
@@ -36,7 +36,7 @@ static abut_status open_source(const char *name, zip_source_t *source, zip_error
 
 static abut_status fail_empty(const char *name)
 {
-  return fail_at(ABUT_ERROR_FORMAT, name, 0, "not an .npz archive: the file is empty");
+  return fail_at(ABUT_ERROR_FORMAT, name, 0, "is not an .npz archive: the file is empty");
 }
 
 abut_status npz_open(const char *name, const char *bytes, size_t count, zip_t **out)
@@ -76,7 +76,7 @@ static abut_status read_exactly(npy_where where, void *from, void *out, size_t c
   while (count) {
     zip_int64_t got = zip_fread(member, at, count);
     if (got < 0) {
-      return npy_fail(where, "cannot be unpacked: %s",
+      return npy_fail(where, "cannot be decompressed: %s",
                       zip_error_strerror(zip_file_get_error(member)));
     }
     if (got == 0) {
@@ -96,7 +96,7 @@ static abut_status read_data(npy_where where, zip_file_t *member, const npy *hea
   TRY(allocate(&data, header->data_bytes, 1));
   abut_status status = read_exactly(where, member, data, header->data_bytes);
   if (status == ABUT_SUCCESS && zip_fread(member, &beyond, 1) != 0) {
-    status = npy_fail(where, "damaged: the checksum differs"); /* checked only at the end */
+    status = npy_fail(where, "is damaged: the checksum differs"); /* checked only at the end */
   }
   if (status != ABUT_SUCCESS) {
     free(data);
@@ -113,11 +113,12 @@ static abut_status check_member(npy_where where, const zip_stat_t *info)
     return npy_fail(where, "its directory entry is incomplete");
   }
   if (info->comp_method != ZIP_CM_STORE && info->comp_method != ZIP_CM_DEFLATE) {
-    return npy_fail(where, "compressed by method %d, not deflate", info->comp_method);
+    return npy_fail(where, "is compressed with method %d; only deflate can be read",
+                    info->comp_method);
   }
   if (info->size / DEFLATE_RATIO > info->comp_size) {
-    return npy_fail(where, "%llu bytes cannot come from %llu", (unsigned long long)info->size,
-                    (unsigned long long)info->comp_size);
+    return npy_fail(where, "%llu bytes cannot be decompressed from %llu bytes",
+                    (unsigned long long)info->size, (unsigned long long)info->comp_size);
   }
   return ABUT_SUCCESS;
 }
@@ -131,12 +132,12 @@ static abut_status open_member(npy_where where, zip_t *archive, zip_uint64_t ind
   TRY(check_member(where, info));
   *member = zip_fopen_index(archive, index, 0);
   if (!*member) {
-    return npy_fail(where, "cannot be unpacked: %s", zip_strerror(archive));
+    return npy_fail(where, "cannot be decompressed: %s", zip_strerror(archive));
   }
   const npy_source source = {read_exactly, *member};
   TRY_DONE(npy_read_header(where, &source, header, header_bytes));
   if (info->size < *header_bytes || info->size - *header_bytes != header->data_bytes) {
-    status = npy_fail(where, "%llu bytes of data, but its shape needs %zu",
+    status = npy_fail(where, "has %llu bytes of data, but its shape needs %zu",
                       (unsigned long long)info->size - *header_bytes, header->data_bytes);
   }
 done:
@@ -235,7 +236,7 @@ static abut_status check_once(const char *name, const abut_npz *npz)
   const size_t last = npz->count - 1;
   for (size_t k = 0; k < last; k++) {
     if (strcmp(npz->arrays[k].name, npz->arrays[last].name) == 0) {
-      return npy_fail((npy_where){name, npz->arrays[last].name}, "stored twice");
+      return npy_fail((npy_where){name, npz->arrays[last].name}, "is stored twice");
     }
   }
   return ABUT_SUCCESS;
@@ -246,7 +247,7 @@ static abut_status read_members(const char *name, zip_t *archive, const wanted *
   zip_int64_t members = zip_get_num_entries(archive, 0);
   void *arrays;
   if (members < 0 || members > MEMBER_LIMIT) {
-    return fail_at(ABUT_ERROR_FORMAT, name, 0, "more than %d arrays", MEMBER_LIMIT);
+    return fail_at(ABUT_ERROR_FORMAT, name, 0, "contains more than %d arrays", MEMBER_LIMIT);
   }
   TRY(allocate(&arrays, (size_t)members, sizeof *out->arrays));
   out->arrays = arrays;

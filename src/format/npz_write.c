@@ -48,9 +48,8 @@ abut_status abut_format_npy_header(const abut_array *array, char **bytes, size_t
   abut_array named = *array;
   named.name = array->name ? array->name : "";
   TRY(check_shape(&named, &unused));
-  return array->type == ABUT_ARRAY_TEXT
-           ? fail(ABUT_ERROR_ARGUMENT, "a text has no header of its own")
-           : npy_format(array, 0, bytes, count);
+  return array->type == ABUT_ARRAY_TEXT ? fail(ABUT_ERROR_ARGUMENT, "a text has no separate header")
+                                        : npy_format(array, 0, bytes, count);
 }
 
 static abut_status check_arguments(const char *path, const abut_array *arrays, size_t count)

@@ -6,9 +6,7 @@
 static abut_status bad_corner(const scan *t, const char *of, word w)
 {
   return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
-                 "%s corner '%s' is not v, v/vt, v//vn or "
-                 "v/vt/vn",
-                 of, word_shown(w).text);
+                 "the %s corner '%s' must be v, v/vt, v//vn or v/vt/vn", of, word_shown(w).text);
 }
 
 /* Only the vertex is used. Texture and normal indices must be integers or absent. */
@@ -41,8 +39,8 @@ static abut_status read_corner(const scan *t, const char *of, word w, const buil
   }
   if (number == 0 || number < -known || number > (int64_t)UINT32_MAX) {
     return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
-                   "%s corner '%s' is out of range after %lld vertices", of, word_shown(w).text,
-                   (long long)known);
+                   "the %s corner '%s' is out of range: the file has %lld vertices up to here", of,
+                   word_shown(w).text, (long long)known);
   }
   *index = (uint32_t)(number < 0 ? known + number : number - 1);
   return ABUT_SUCCESS;
@@ -71,9 +69,7 @@ static abut_status read_line(scan *t, builder *b)
     TRY(corners ? builder_edge(b, last, index, t->line) : ABUT_SUCCESS);
   }
   return corners < 2 ? fail_at(ABUT_ERROR_FORMAT, t->name, line,
-                               "a line of %zu corners; it "
-                               "needs 2",
-                               corners)
+                               "a line has %zu corners; it needs at least 2", corners)
                      : ABUT_SUCCESS;
 }
 

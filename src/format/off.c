@@ -9,14 +9,14 @@ static abut_status read_header(scan *t)
 {
   word w;
   if (!text_content(t)) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file is empty; OFF is expected");
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file is empty; expected OFF");
   }
   text_word(t, &w);
   size_t at = w.length >= 2 && memcmp(w.start, "ST", 2) == 0 ? 2 : 0;
   at += at < w.length && w.start[at] == 'C';
   at += at < w.length && w.start[at] == 'N';
   if (w.length < at + 3 || memcmp(w.start + at, "OFF", 3) != 0) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "'%s' where OFF, COFF or NOFF is expected",
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "expected OFF, COFF or NOFF, found '%s'",
                    word_shown(w).text);
   }
   t->at = w.start + at + 3;
@@ -49,8 +49,9 @@ static abut_status read_vertices(scan *t, builder *b, uint64_t count)
   for (uint64_t k = 0; k < count; k++) {
     double position[3];
     if (!text_content(t)) {
-      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "ends after %llu of %llu vertices",
-                     (unsigned long long)k, (unsigned long long)count);
+      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
+                     "the file ends after %llu of %llu vertices", (unsigned long long)k,
+                     (unsigned long long)count);
     }
     for (int i = 0; i < 3; i++) {
       TRY(text_number(t, "vertex", &position[i]));
@@ -66,7 +67,7 @@ static abut_status read_faces(scan *t, builder *b, uint64_t count)
   for (uint64_t k = 0; k < count; k++) {
     uint64_t corners, index;
     if (!text_content(t)) {
-      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "ends after %llu of %llu faces",
+      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file ends after %llu of %llu faces",
                      (unsigned long long)k, (unsigned long long)count);
     }
     TRY(text_count(t, "corner count", UINT32_MAX, &corners));

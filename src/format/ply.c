@@ -142,7 +142,8 @@ static abut_status read_list(ply *p, const ply_property *property)
   if (property->role != PLY_FACE) {
     return ABUT_SUCCESS;
   }
-  return count < 3 ? wrong(p, "%u corners; it needs 3", count) : builder_face(p->b, line);
+  return count < 3 ? wrong(p, "has %u corners; it needs at least 3", count)
+                   : builder_face(p->b, line);
 }
 
 static abut_status read_properties(ply *p)
@@ -175,7 +176,8 @@ static abut_status read_record(ply *p)
     return read_properties(p);
   }
   if (!text_content(&p->t)) {
-    return wrong(p, "ends before it, %llu were promised", (unsigned long long)p->element->count);
+    return wrong(p, "the file ends before it; the header announces %llu",
+                 (unsigned long long)p->element->count);
   }
   TRY(read_properties(p));
   text_next_line(&p->t);

@@ -37,7 +37,7 @@ static abut_status end_line(scan *t)
 {
   word w;
   if (text_word(t, &w)) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "'%s' is too much", word_shown(w).text);
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "unexpected '%s'", word_shown(w).text);
   }
   text_next_line(t);
   return ABUT_SUCCESS;
@@ -53,8 +53,7 @@ static abut_status read_type(scan *t, ply_type *type)
       return ABUT_SUCCESS;
     }
   }
-  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "'%s' is not a type of PLY",
-                 word_shown(w).text);
+  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "'%s' is not a PLY type", word_shown(w).text);
 }
 
 static abut_status read_format(scan *t, ply_header *h)
@@ -68,11 +67,11 @@ static abut_status read_format(scan *t, ply_header *h)
   } else if (word_is(w, "binary_big_endian")) {
     h->storage = PLY_BIG;
   } else {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "'%s' is not a format of PLY",
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "'%s' is not a PLY format",
                    word_shown(w).text);
   }
   TRY(need_word(t, "the format's version", &version));
-  return word_is(version, "1.0") ? end_line(t) : wrong(t, "the format's version is not 1.0");
+  return word_is(version, "1.0") ? end_line(t) : wrong(t, "the version of the format must be 1.0");
 }
 
 static abut_status read_element(scan *t, ply_header *h)
@@ -124,14 +123,14 @@ static abut_status check_property(const scan *t, const ply_header *h, ply_proper
 {
   const ply_element *e = &h->elements[h->element_count - 1];
   if (p.count_type >= PLY_FLOAT32) {
-    return wrong(t, "a list's count is not of a whole type");
+    return wrong(t, "the count of a list must have an integer type");
   }
   if (p.role == PLY_FACE && (p.count_type == PLY_NONE || p.type >= PLY_FLOAT32)) {
     return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
-                   "the %s' vertex indices are not a list of a whole type", plural_of(e));
+                   "the vertex indices of %s must be a list of an integer type", plural_of(e));
   }
   if (p.role >= PLY_X && p.role <= PLY_Z && p.count_type != PLY_NONE) {
-    return wrong(t, "a vertex' coordinate is a list");
+    return wrong(t, "a vertex coordinate is a list");
   }
   for (size_t i = 0; i < e->properties; i++) {
     if (p.role != PLY_UNUSED && h->properties[e->first + i].role == p.role) {
@@ -214,8 +213,7 @@ static abut_status read_keyword(scan *t, ply_header *h, bool *formatted, bool *e
     TRY(check_header(t, h));
     return end_line(t);
   }
-  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "'%s' is not expected here",
-                 word_shown(w).text);
+  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "unexpected '%s'", word_shown(w).text);
 }
 
 abut_status ply_read_header(scan *t, ply_header *h)
@@ -228,7 +226,7 @@ abut_status ply_read_header(scan *t, ply_header *h)
   TRY(end_line(t));
   while (!ended) {
     if (!text_content(t)) {
-      return wrong(t, "ends before 'end_header'");
+      return wrong(t, "the file ends before 'end_header'");
     }
     TRY(read_keyword(t, h, &formatted, &ended));
   }

@@ -84,7 +84,7 @@ __attribute__((noinline)) static abut_status encode(uint32_t width, uint32_t hei
     stbi_write_png_to_mem(rgb, 3 * (int)width, (int)width, (int)height, 3, &length);
   *bytes = png ? malloc((size_t)length) : NULL;
   if (!*bytes) {
-    return fail(ABUT_ERROR_MEMORY, "no memory for a picture");
+    return fail(ABUT_ERROR_MEMORY, "not enough memory for a picture");
   }
   memcpy(*bytes, png, (size_t)length);
   *count = (size_t)length;
@@ -95,17 +95,17 @@ abut_status abut_format_png(uint32_t width, uint32_t height, const uint8_t *rgb,
                             size_t *count)
 {
   if (!rgb || !bytes || !count) {
-    return fail(ABUT_ERROR_ARGUMENT, "rgb is NULL, or there is no place for the answer");
+    return fail(ABUT_ERROR_ARGUMENT, "rgb or the output pointer is NULL");
   }
   uint64_t row = 3 * (uint64_t)width + 1; /* a filter byte precedes each row */
   if (width == 0 || height == 0 || row > BYTE_LIMIT / height) {
-    return fail(ABUT_ERROR_ARGUMENT, "a picture of %u x %u pixels", width, height);
+    return fail(ABUT_ERROR_ARGUMENT, "a picture cannot have %u x %u pixels", width, height);
   }
   *bytes = NULL;
   blocks = NULL;
   abut_status status;
   if (setjmp(no_memory) != 0) { /* one of the forms that C allows for setjmp */
-    status = fail(ABUT_ERROR_MEMORY, "no memory for a picture");
+    status = fail(ABUT_ERROR_MEMORY, "not enough memory for a picture");
   } else {
     status = encode(width, height, rgb, bytes, count);
   }

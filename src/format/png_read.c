@@ -39,8 +39,8 @@ static abut_status fail_picture(const char *name)
 {
   const char *cause = stbi_failure_reason();
   const bool memory = cause && strcmp(cause, "outofmem") == 0;
-  return memory ? fail(ABUT_ERROR_MEMORY, "no memory for a picture")
-                : fail_at(ABUT_ERROR_FORMAT, name, 0, "not a .png that can be read: %s",
+  return memory ? fail(ABUT_ERROR_MEMORY, "not enough memory for a picture")
+                : fail_at(ABUT_ERROR_FORMAT, name, 0, "this .png cannot be read: %s",
                           cause ? cause : "damaged");
 }
 
@@ -73,7 +73,7 @@ static abut_status check_chunks(const char *name, const unsigned char *p, size_t
   size_t at = SIGNATURE_BYTES;
   bool last = false;
   if (count < at || memcmp(p, SIGNATURE, at) != 0) {
-    return fail_at(ABUT_ERROR_FORMAT, name, 0, "not a .png");
+    return fail_at(ABUT_ERROR_FORMAT, name, 0, "is not a .png");
   }
   while (!last) {
     const size_t rest = count - at;
@@ -83,7 +83,7 @@ static abut_status check_chunks(const char *name, const unsigned char *p, size_t
     }
     const unsigned char *chunk = p + at + 4;
     if (checksum(chunk, length + 4) != big_endian(chunk + 4 + length)) {
-      return fail_at(ABUT_ERROR_FORMAT, name, 0, "damaged: a checksum differs");
+      return fail_at(ABUT_ERROR_FORMAT, name, 0, "is damaged: a checksum differs");
     }
     last = memcmp(chunk, "IEND", 4) == 0;
     at += CHUNK_BYTES + length;
@@ -98,14 +98,16 @@ abut_status png_size(const char *name, const char *bytes, size_t count, size_t *
 {
   int width = 0, height = 0, channels = 0;
   if (count > INT_MAX) {
-    return fail_at(ABUT_ERROR_FORMAT, name, 0, "a picture of %zu bytes", count);
+    return fail_at(ABUT_ERROR_FORMAT, name, 0, "the picture has %zu bytes, which is too many",
+                   count);
   }
   TRY(check_chunks(name, (const unsigned char *)bytes, count));
   if (!stbi_info_from_memory((const stbi_uc *)bytes, (int)count, &width, &height, &channels)) {
     return fail_picture(name);
   }
   if (channels != GREY && channels != GREY_AND_ALPHA) {
-    return fail_at(ABUT_ERROR_FORMAT, name, 0, "the picture is in colour, not in grey");
+    return fail_at(ABUT_ERROR_FORMAT, name, 0,
+                   "the picture is in colour; expected a greyscale picture");
   }
   *columns = (size_t)width;
   *rows = (size_t)height;

@@ -76,11 +76,11 @@ static abut_status expect(scan *t, const char *wanted)
 {
   word w;
   if (!text_content(t)) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "ends where '%s' is expected", wanted);
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file ends; expected '%s'", wanted);
   }
   text_word(t, &w);
   if (!word_is_any_case(w, wanted)) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "'%s' where '%s' is expected",
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "found '%s', expected '%s'",
                    word_shown(w).text, wanted);
   }
   return ABUT_SUCCESS;
@@ -113,7 +113,7 @@ static abut_status read_solid(scan *t, weld *w, builder *b)
   for (;;) {
     word keyword;
     if (!text_content(t)) {
-      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "ends without 'endsolid'");
+      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file ends without 'endsolid'");
     }
     text_word(t, &keyword);
     if (word_is_any_case(keyword, "endsolid")) {
@@ -122,7 +122,7 @@ static abut_status read_solid(scan *t, weld *w, builder *b)
     }
     if (!word_is_any_case(keyword, "facet")) {
       return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
-                     "'%s' where 'facet' or 'endsolid' is expected", word_shown(keyword).text);
+                     "found '%s', expected 'facet' or 'endsolid'", word_shown(keyword).text);
     }
     TRY(read_facet(t, w, b));
   }
@@ -184,15 +184,13 @@ static abut_status read_binary(builder *b, weld *w, const char *bytes, size_t co
 {
   if (count < HEADER_BYTES) {
     return fail_at(ABUT_ERROR_FORMAT, b->name, 0,
-                   "%zu bytes are neither an ascii STL nor the %d "
-                   "of a binary one's header",
+                   "the %zu bytes are not an ASCII STL, and a binary STL has a header of %d bytes",
                    count, HEADER_BYTES);
   }
   uint32_t triangles = little_u32(bytes + HEADER_BYTES - 4);
   if ((uint64_t)triangles * TRIANGLE_BYTES > count - HEADER_BYTES) {
     return fail_at(ABUT_ERROR_FORMAT, b->name, 0,
-                   "truncated: the header tells of %u triangles, %zu "
-                   "bytes follow",
+                   "truncated: the header announces %u triangles, but only %zu bytes follow",
                    triangles, count - HEADER_BYTES);
   }
   b->m.trailing = count - HEADER_BYTES - (size_t)triangles * TRIANGLE_BYTES;

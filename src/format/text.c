@@ -12,7 +12,7 @@ abut_status number_locale_enter(number_locale *l)
   l->before = (locale_t)0;
   l->made = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (l->made == (locale_t)0) {
-    return fail(ABUT_ERROR_MEMORY, "no memory for a locale");
+    return fail(ABUT_ERROR_MEMORY, "not enough memory for a locale");
   }
   l->before = uselocale(l->made);
   return ABUT_SUCCESS;

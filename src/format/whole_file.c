@@ -100,7 +100,7 @@ static abut_status resolve(const char *path, whole_file *f, bool *in_place)
   struct stat info;
   *in_place = false;
   if (!*path) {
-    return fail(ABUT_ERROR_WRITE, "an output file's path is empty");
+    return fail(ABUT_ERROR_WRITE, "the path of an output file is empty");
   }
   if (stat(path, &info) != 0) {
     f->target = strdup(path);
@@ -124,7 +124,7 @@ static abut_status make_room(whole_file *f)
   void *temporary;
   const size_t room = strlen(f->target) + NAME_ROOM;
   if (room > INT_MAX) {
-    return fail(ABUT_ERROR_ARGUMENT, "a path of %zu bytes", room);
+    return fail(ABUT_ERROR_ARGUMENT, "the path has %zu bytes, which is too many", room);
   }
   TRY(allocate(&temporary, room, 1));
   f->temporary = temporary;
@@ -191,7 +191,7 @@ static abut_status open_unnamed(whole_file *f)
   char *folder = folder_of(f->target);
   f->file = folder ? unnamed_file_open(folder) : -1;
   free(folder);
-  return folder ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a path");
+  return folder ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "not enough memory for a path");
 }
 
 /* ---- in place ---- */

@@ -99,7 +99,7 @@ static abut_status open_npy(abut_array_file *f)
     return fail_errno(ABUT_ERROR_READ, f->name);
   }
   if (!S_ISREG(about.st_mode)) {
-    return fail_at(ABUT_ERROR_READ, f->name, 0, "not a regular file");
+    return fail_at(ABUT_ERROR_READ, f->name, 0, "is not a regular file");
   }
   TRY(make_room(f, 1));
   TRY(copy_text("", 0, &name));
@@ -130,7 +130,7 @@ static abut_status open_member(abut_array_file *f, zip_uint64_t member)
   describe(&a->stored.header, d);
   for (size_t i = 0; i + 1 < f->count; i++) {
     if (strcmp(f->described[i].name, name) == 0) {
-      return npy_fail((npy_where){f->name, name}, "stored twice");
+      return npy_fail((npy_where){f->name, name}, "is stored twice");
     }
   }
   return ABUT_SUCCESS;
@@ -140,11 +140,11 @@ static abut_status open_archive(abut_array_file *f)
 {
   TRY(npz_open_file(f->name, &f->archive));
   if (!f->archive) {
-    return fail_at(ABUT_ERROR_READ, f->name, 0, "not a regular file");
+    return fail_at(ABUT_ERROR_READ, f->name, 0, "is not a regular file");
   }
   const zip_int64_t members = zip_get_num_entries(f->archive, 0);
   if (members < 0 || members > ARRAYS_MOST) {
-    return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "more than %d arrays", ARRAYS_MOST);
+    return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "contains more than %d arrays", ARRAYS_MOST);
   }
   TRY(make_room(f, (size_t)members));
   for (zip_int64_t i = 0; i < members; i++) {
@@ -212,12 +212,14 @@ static abut_status check_range(const abut_array_file *f, const abut_array *d, co
                                const size_t *count)
 {
   if (d->type == ABUT_ARRAY_TEXT) {
-    return npy_fail((npy_where){f->name, *d->name ? d->name : NULL}, "a text, not numbers");
+    return npy_fail((npy_where){f->name, *d->name ? d->name : NULL}, "is a text; expected numbers");
   }
   for (uint32_t k = 0; k < d->dimensions; k++) {
     if (first[k] > d->shape[k] || count[k] > d->shape[k] - first[k]) {
-      return fail(ABUT_ERROR_ARGUMENT, "%s: array '%s', dimension %u: %zu from %zu on of %zu",
-                  f->name, d->name, k, count[k], first[k], d->shape[k]);
+      return fail(
+        ABUT_ERROR_ARGUMENT,
+        "%s: array '%s', dimension %u: %zu entries from %zu on are outside its %zu entries",
+        f->name, d->name, k, count[k], first[k], d->shape[k]);
     }
   }
   return ABUT_SUCCESS;
@@ -232,7 +234,8 @@ abut_status abut_read_array(abut_array_file *f, size_t index, const size_t *firs
   }
   *data = NULL;
   if (index >= f->count) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s: array %zu of %zu", f->name, index, f->count);
+    return fail(ABUT_ERROR_ARGUMENT, "%s: there is no array %zu; there are %zu", f->name, index,
+                f->count);
   }
   const abut_array *d = &f->described[index];
   TRY(check_range(f, d, first, count));

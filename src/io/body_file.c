@@ -25,7 +25,7 @@ static abut_status read_operation(const json_file *f, const json_at *parent, abu
   }
   TRY(json_text(f, &at, &word));
   if (strcmp(word, "add") != 0 && strcmp(word, "subtract") != 0) {
-    return json_fail(f, &at, "neither \"add\" nor \"subtract\"");
+    return json_fail(f, &at, "must be \"add\" or \"subtract\"");
   }
   *out = strcmp(word, "add") == 0 ? ABUT_ADD : ABUT_SUBTRACT;
   return ABUT_SUCCESS;
@@ -74,12 +74,12 @@ static abut_status read_path(const json_file *f, const json_at *at, char **out)
   const char *text;
   TRY(json_text(f, at, &text));
   if (!*text) {
-    return json_fail(f, at, "an empty path");
+    return json_fail(f, at, "the path is empty");
   }
   const char *slash = strrchr(f->name, '/');
   const size_t folder = slash && *text != '/' ? (size_t)(slash - f->name) + 1 : 0;
   *out = join(f->name, folder, text);
-  return *out ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a path");
+  return *out ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "not enough memory for a path");
 }
 
 static abut_status read_texts(const json_file *f, const json_at *root, body_file *b)
@@ -90,7 +90,7 @@ static abut_status read_texts(const json_file *f, const json_at *root, body_file
     TRY(json_text(f, &at, &text));
     b->name = join("", 0, text);
     if (!b->name) {
-      return fail(ABUT_ERROR_MEMORY, "no memory for a name");
+      return fail(ABUT_ERROR_MEMORY, "not enough memory for a name");
     }
   }
   if (json_find(root, "surface", &at)) {
@@ -112,7 +112,7 @@ static abut_status read_point(const json_file *f, const json_at *at, double out[
   TRY(json_numbers(f, at, 7, out));
   const double most = fmax(fmax(fabs(n[0]), fabs(n[1])), fabs(n[2]));
   if (!(most >= DBL_MIN)) {
-    return json_fail(f, at, "the normal has no length");
+    return json_fail(f, at, "the normal has length 0");
   }
   const double x = n[0] / most, y = n[1] / most, z = n[2] / most;
   const double length = sqrt(x * x + y * y + z * z);
@@ -136,7 +136,7 @@ static abut_status read_cloud_points(const json_file *f, const json_at *at, body
   TRY(json_check_array(f, &list, 0));
   const size_t count = json_array_size(list.value);
   if (!count || count > ABUT_CLOUD_POINTS_MOST) {
-    return json_fail(f, &list, "%zu points, not 1 to %d", count, ABUT_CLOUD_POINTS_MOST);
+    return json_fail(f, &list, "has %zu points, expected 1 to %d", count, ABUT_CLOUD_POINTS_MOST);
   }
   TRY(arena_allocate(&b->memory, &memory, count, 7 * sizeof(double)));
   double *points = memory;
@@ -172,7 +172,7 @@ static abut_status read_cloud(const json_file *f, const json_at *root, body_file
     return ABUT_SUCCESS;
   }
   if (!json_is_object(at.value)) {
-    return json_fail(f, &at, "not an object");
+    return json_fail(f, &at, "must be an object");
   }
   TRY(json_need(f, &at, "source", &source));
   TRY(json_text(f, &source, &word));
@@ -184,7 +184,7 @@ static abut_status read_cloud(const json_file *f, const json_at *root, body_file
     b->cloud.source = CLOUD_POINTS;
     return read_cloud_points(f, &at, b);
   }
-  return json_fail(f, &source, "neither \"faces\" nor \"points\"");
+  return json_fail(f, &source, "must be \"faces\" or \"points\"");
 }
 
 /* ---- all of it ---- */
@@ -212,7 +212,7 @@ static abut_status read_root(const json_file *f, const json_at *root, body_file 
   }
   json_at links;
   if (json_find(root, "links", &links)) {
-    return json_fail(f, root, "a scene's file, where a body's is wanted");
+    return json_fail(f, root, "this is a scene file; expected a body file");
   }
   TRY(json_check_keys(f, root, keys, OWN + FAMILY_COUNT));
   TRY(read_texts(f, root, b));
@@ -225,11 +225,13 @@ static abut_status read_root(const json_file *f, const json_at *root, body_file 
   if (!b->mesh_path) {
     TRY(height_mesh_add(&b->memory, &b->def));
     if (!b->def.vertex_count) {
-      return json_fail(f, root, "no mesh, and no height field is added, which has its own");
+      return json_fail(f, root,
+                       "the body needs a mesh, or an added height field, which has its own mesh");
     }
   }
-  return family_any_added(&b->def) || b->cloud.source ? ABUT_SUCCESS
-                                                      : json_fail(f, root, "no primitive is added");
+  return family_any_added(&b->def) || b->cloud.source
+           ? ABUT_SUCCESS
+           : json_fail(f, root, "no primitive has the operation \"add\"");
 }
 
 abut_status body_file_parse(const char *name, const char *bytes, size_t count, body_file *out)

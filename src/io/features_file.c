@@ -16,9 +16,9 @@ static abut_status find_list(const json_file *f, const json_at *parent, const ch
   }
   TRY(json_check_array(f, list, 0));
   *count = json_array_size(list->value);
-  return *count <= ELEMENT_LIMIT
-           ? ABUT_SUCCESS
-           : json_fail(f, list, "%zu elements; %zu are the most", *count, ELEMENT_LIMIT);
+  return *count <= ELEMENT_LIMIT ? ABUT_SUCCESS
+                                 : json_fail(f, list, "has %zu elements; at most %zu are possible",
+                                             *count, ELEMENT_LIMIT);
 }
 
 /* Reads rows of four numbers, each accepted by `fits`. */
@@ -47,7 +47,7 @@ static abut_status read_ends(const json_file *f, const json_at *at, size_t lengt
 {
   TRY(json_numbers(f, at, length, row));
   if (!count) {
-    return json_fail(f, at, "there are no vertices");
+    return json_fail(f, at, "the body has no vertices");
   }
   for (size_t k = 0; k < 2; ++k) {
     const json_at end = json_element(at, k);
@@ -85,7 +85,7 @@ static abut_status refuse_equal(const json_file *f, const json_at lists[2], size
   }
   const json_at at = later < straight ? json_element(&lists[0], later)
                                       : json_element(&lists[1], later - straight);
-  return json_fail(f, &at, "it has the same ends as %s %zu", earlier < straight ? "edge" : "arc",
+  return json_fail(f, &at, "has the same ends as %s %zu", earlier < straight ? "edge" : "arc",
                    earlier < straight ? earlier : earlier - straight);
 }
 
@@ -132,7 +132,7 @@ static abut_status read_stated(const json_file *f, const json_at *at, arena *mem
   TRY(find_list(f, at, "edges", &lists[0], &counts[0]));
   TRY(find_list(f, at, "arcs", &lists[1], &counts[1]));
   if (counts[0] + counts[1] > ELEMENT_LIMIT) {
-    return json_fail(f, at, "%zu edges and arcs; %zu are the most", counts[0] + counts[1],
+    return json_fail(f, at, "%zu edges and arcs; at most %zu are possible", counts[0] + counts[1],
                      ELEMENT_LIMIT);
   }
   TRY(arena_allocate(memory, &room, counts[0] + counts[1], sizeof(abut_feature_edge)));
@@ -189,7 +189,7 @@ static abut_status read_cones(const json_file *f, const json_at *at, arena *memo
     return ABUT_SUCCESS;
   }
   if (!json_is_object(at->value)) {
-    return json_fail(f, at, "neither an object nor false");
+    return json_fail(f, at, "must be an object or false");
   }
   TRY(json_check_keys(f, at, keys, 2));
   def->cones = ABUT_CONES_GIVEN;
@@ -198,7 +198,7 @@ static abut_status read_cones(const json_file *f, const json_at *at, arena *memo
     TRY(read_rows(f, &list, count, cone_fits, memory, &def->vertex_cones));
   }
   if (count && def->states_features && count != def->feature_vertex_count) {
-    return json_fail(f, &list, "%zu cones for %zu vertices", count, def->feature_vertex_count);
+    return json_fail(f, &list, "has %zu cones for %zu vertices", count, def->feature_vertex_count);
   }
   def->vertex_cone_count = count;
   TRY(find_list(f, at, "edges", &list, &count));

@@ -19,8 +19,8 @@ static abut_status fail_name(const char *path)
   json_t *any = json_string_nocheck("");
   const bool memory = !any;
   json_decref(any);
-  return memory ? fail(ABUT_ERROR_MEMORY, "no memory for '%s'", path)
-                : fail_at(ABUT_ERROR_ARGUMENT, path, 0, "a body file's name is UTF-8");
+  return memory ? fail(ABUT_ERROR_MEMORY, "not enough memory for '%s'", path)
+                : fail_at(ABUT_ERROR_ARGUMENT, path, 0, "the name of a body file must be UTF-8");
 }
 
 /* Names the surface of a body, if any. Returns whether that succeeded. */
@@ -43,7 +43,7 @@ static abut_status make_body(const body_names *n, const abut_body_def *def, char
   }
   *out = json_dumps(root, JSON_INDENT(1) | JSON_ENSURE_ASCII);
   json_decref(root);
-  return *out ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for '%s'", n->body);
+  return *out ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "not enough memory for '%s'", n->body);
 }
 
 /* Appends an element to a list, which is taken over. Returns NULL on failure. */
@@ -138,7 +138,7 @@ static abut_status make_primitives(const body_names *n, const abut_body_def *def
   }
   *out = json_dumps(root, JSON_INDENT(1) | JSON_ENSURE_ASCII);
   json_decref(root);
-  return *out ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for '%s'", n->body);
+  return *out ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "not enough memory for '%s'", n->body);
 }
 
 /* ---- the grid ---- */
@@ -221,8 +221,8 @@ static abut_status check_field(const abut_field *field)
   const abut_body_def *def = &field->def;
   if (def->grid_count != 1 || !def->grids || !def->grids->coefficients ||
       def->grids->level_count > LEVELS_MOST || !def->vertices || !def->vertex_count) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_write_field needs a field as abut_make_field and "
-                                     "abut_load_field give it");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_write_field: the field was not made by abut_make_field or abut_load_field");
   }
   return ABUT_SUCCESS;
 }
@@ -256,9 +256,8 @@ abut_status abut_write_decomposition(const char *path, const abut_decomposition 
   if (!path || !decomposition ||
       !(decomposition->def.superquadric_count || decomposition->def.polyhedron_count) ||
       !decomposition->def.vertex_count) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "abut_write_decomposition needs a path, and a decomposition as abut_decompose "
-                "gives it");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_write_decomposition: the path is NULL, or the "
+                                     "decomposition was not made by abut_decompose");
   }
   body_names n = {0};
   body_texts t = {0};

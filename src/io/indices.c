@@ -24,15 +24,16 @@ static abut_status check(npy_where where, const abut_array *a, const char *what,
                          size_t poses)
 {
   if (a->type <= ABUT_ARRAY_FLOAT64 || a->type == ABUT_ARRAY_TEXT) {
-    return npy_fail(where, "dtype %s, not uint8, uint32, int32 or int64", npy_type_name(a->type));
+    return npy_fail(where, "has dtype %s, expected uint8, uint32, int32 or int64",
+                    npy_type_name(a->type));
   }
   if (a->dimensions != 1 || a->shape[0] != poses) {
-    return npy_fail(where, "not of shape (N,) of the %zu poses", poses);
+    return npy_fail(where, "must have shape (N,) for the %zu poses", poses);
   }
   for (size_t i = 0; i < poses; i++) {
     const int64_t index = index_at(a, i);
     if (index < 0 || index > UINT32_MAX) {
-      return npy_fail(where, "row %zu, counted from 0: %lld is no index of %s", first + i,
+      return npy_fail(where, "row %zu (0-based): %lld is not an index of %s", first + i,
                       (long long)index, what);
     }
   }

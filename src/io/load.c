@@ -54,7 +54,7 @@ static abut_status make_field(const char *path, const mesh *m, const abut_field_
   abut_body_def def = abut_default_body_def();
   set_mesh(&def, m);
   if (!m->face_count) {
-    return fail_at(ABUT_ERROR_FORMAT, path, 0, "holds no faces, of which a field would be made");
+    return fail_at(ABUT_ERROR_FORMAT, path, 0, "contains no faces, so no field can be made");
   }
   const cache_key key = field_cache_key(&def, options);
   if (!options->no_cache && field_cache_read(&key, field)) {
@@ -75,14 +75,14 @@ static abut_status check_scale(double scale)
 {
   return scale == 0.0 || (scale >= SCALE_LEAST && scale <= SCALE_MOST)
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "scale: %g is not in %g to %g", scale, SCALE_LEAST,
+           : fail(ABUT_ERROR_ARGUMENT, "scale: %g is not in [%g, %g]", scale, SCALE_LEAST,
                   SCALE_MOST);
 }
 
 static abut_status check_options(const abut_field_options *options)
 {
   if (options->cookie != abut_default_field_options().cookie) {
-    return fail(ABUT_ERROR_ARGUMENT, "options must be made by abut_default_field_options");
+    return fail(ABUT_ERROR_ARGUMENT, "the options were not made by abut_default_field_options");
   }
   return check_scale(options->scale);
 }
@@ -120,7 +120,7 @@ abut_status abut_load_decomposition(abut_context context, const char *path,
   }
   *out = (abut_decomposition){0};
   if (options->cookie != abut_default_decompose_options().cookie) {
-    return fail(ABUT_ERROR_ARGUMENT, "options must be made by abut_default_decompose_options");
+    return fail(ABUT_ERROR_ARGUMENT, "the options were not made by abut_default_decompose_options");
   }
   TRY(check_scale(options->scale));
   TRY(mesh_read(path, &m));
@@ -172,7 +172,7 @@ static abut_status read_surface(const char *path, const body_file *file, mesh *m
   TRY(read_named_mesh(path, "surface", file->surface_path, m));
   if (!m->face_count) {
     return fail_at(ABUT_ERROR_FORMAT, file->surface_path, 0,
-                   "holds no faces, and %s names it as its surface", path);
+                   "contains no faces, but %s names it as its surface", path);
   }
   *out =
     (abut_surface){m->vertices, m->vertex_count, m->face_sizes, m->face_indices, m->face_count};
@@ -356,11 +356,11 @@ abut_status abut_find_mesh(const char *path, char **mesh_path)
   TRY(named ? body_file_read(path, &file) : ABUT_SUCCESS);
   if (named && !file.mesh_path) {
     body_file_free(&file);
-    return fail_at(ABUT_ERROR_FORMAT, path, 0, "names no mesh: its height field is its own");
+    return fail_at(ABUT_ERROR_FORMAT, path, 0, "names no mesh: a height field has its own mesh");
   }
   *mesh_path = strdup(named ? file.mesh_path : path);
   body_file_free(&file);
-  return *mesh_path ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "no memory for a path");
+  return *mesh_path ? ABUT_SUCCESS : fail(ABUT_ERROR_MEMORY, "not enough memory for a path");
 }
 
 abut_status abut_find_surface(const char *path, char **surface_path)
@@ -377,7 +377,7 @@ abut_status abut_find_surface(const char *path, char **surface_path)
   *surface_path = file.surface_path ? strdup(file.surface_path) : NULL;
   const bool memory = file.surface_path && !*surface_path;
   body_file_free(&file);
-  return memory ? fail(ABUT_ERROR_MEMORY, "no memory for a path") : ABUT_SUCCESS;
+  return memory ? fail(ABUT_ERROR_MEMORY, "not enough memory for a path") : ABUT_SUCCESS;
 }
 
 abut_status abut_load_smoothing(const char *path, abut_smoothing *smoothing)

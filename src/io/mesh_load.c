@@ -10,10 +10,10 @@ abut_status abut_load_mesh(const char *path, double scale, abut_mesh_file *out)
 {
   void *memory;
   if (!path || !out) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_load_mesh needs a path, and a place for its answer");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_load_mesh: the path or the output pointer is NULL");
   }
   if (!(scale >= SCALE_LEAST && scale <= SCALE_MOST)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a mesh's unit of length is %g m, not in [%g, %g]", scale,
+    return fail(ABUT_ERROR_ARGUMENT, "the unit of length of a mesh is %g m, not in [%g, %g]", scale,
                 SCALE_LEAST, SCALE_MOST);
   }
   memset(out, 0, sizeof *out);

@@ -71,7 +71,8 @@ static abut_status set_values(json_t *root, const char *mesh_name, double union_
 {
   if (json_object_set_new(root, "mesh", json_string(mesh_name)) != 0 ||
       (union_ > 0.0 && json_object_set_new(root, "union", json_real(union_)) != 0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "no memory for '%s', or its name is not UTF-8", mesh_name);
+    return fail(ABUT_ERROR_ARGUMENT, "not enough memory for '%s', or its name is not UTF-8",
+                mesh_name);
   }
   return ABUT_SUCCESS;
 }
@@ -89,8 +90,8 @@ static abut_status take_surface(const char *from, const body_names *n, json_t *r
   TRY_DONE(abut_load_mesh(path, 1.0, &surface));
   TRY_DONE(obj_text_make(&surface.def, &t->surface));
   if (json_object_set_new(root, "surface", json_string(n->surface_beside)) != 0) {
-    status =
-      fail(ABUT_ERROR_ARGUMENT, "no memory for '%s', or its name is not UTF-8", n->surface_beside);
+    status = fail(ABUT_ERROR_ARGUMENT, "not enough memory for '%s', or its name is not UTF-8",
+                  n->surface_beside);
   }
 done:
   abut_free_mesh(&surface);
@@ -107,7 +108,7 @@ static abut_status write_remeshed(const char *path, const char *from, const json
   TRY_DONE(body_names_make(path, &n));
   if (names_files(f->root) && !same_folder(path, from)) {
     status = fail_at(ABUT_ERROR_ARGUMENT, path, 0,
-                     "%s names files beside it: write into its folder", from);
+                     "%s names files in its own folder: write into that folder", from);
     goto done;
   }
   TRY_DONE(set_values(f->root, n.contact_beside, union_));
@@ -115,7 +116,7 @@ static abut_status write_remeshed(const char *path, const char *from, const json
   TRY_DONE(take_surface(from, &n, f->root, &t));
   t.body = json_dumps(f->root, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(DIGITS));
   if (!t.body) {
-    status = fail(ABUT_ERROR_MEMORY, "no memory for '%s'", path);
+    status = fail(ABUT_ERROR_MEMORY, "not enough memory for '%s'", path);
     goto done;
   }
   status = write_body_files(&n, &t);
@@ -134,8 +135,7 @@ abut_status abut_write_remeshed(const char *path, const char *from, const abut_b
   json_at root;
   if (!path || !from || !def || !(union_ >= 0.0)) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "abut_write_remeshed needs two paths, a mesh, and a temperature of 0 or "
-                "more");
+                "abut_write_remeshed: a path or the mesh is NULL, or the temperature is below 0");
   }
   TRY(whole_file_read(from, &bytes, &count));
   abut_status status = json_file_open(&f, from, bytes, count, &root);

@@ -39,15 +39,15 @@ static bool has_control(word w)
 static abut_status check_line(const scan *t, const word *files, size_t count)
 {
   if (count != 2) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "%zu file%s, not the two of a pair", count,
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "has %zu file%s; a pair needs two", count,
                    count == 1 ? "" : "s");
   }
   for (size_t i = 0; i < 2; i++) {
     if (!files[i].length) {
-      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "body %zu has no name", i + 1);
+      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the name of body %zu is empty", i + 1);
     }
     if (has_control(files[i])) {
-      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "'%s' holds a control character",
+      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "'%s' contains a control character",
                      word_shown(files[i]).text);
     }
   }
@@ -86,7 +86,7 @@ static abut_status read_lines(scan *t, list *l)
     text_next_line(t);
   }
   return l->out->count ? ABUT_SUCCESS
-                       : fail_at(ABUT_ERROR_FORMAT, t->name, 0, "names no pair of bodies");
+                       : fail_at(ABUT_ERROR_FORMAT, t->name, 0, "contains no pair of bodies");
 }
 
 abut_status pairs_parse(const char *name, const char *bytes, size_t count, abut_pair_files *out)

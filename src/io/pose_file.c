@@ -116,11 +116,11 @@ static abut_status find_npy(abut_pose_file *f)
   const npy *h = &a->stored.header;
   TRY(npy_find(where, f->from, &a->stored));
   if (h->type == ABUT_ARRAY_TEXT) {
-    return npy_fail(where, "a text, not numbers");
+    return npy_fail(where, "is a text; expected numbers");
   }
   if (h->dimensions != 2 || (h->shape[1] != 12 && h->shape[1] != 14)) {
-    return npy_fail(where,
-                    "not of shape (N, 12) (twists s1, s2) or (N, 14) (x y z qw qx qy qz, twice)");
+    return npy_fail(
+      where, "must have shape (N, 12) (twists s1, s2) or (N, 14) (x y z qw qx qy qz, twice)");
   }
   TRY(npy_check_bytes(where, &a->stored));
   f->info =
@@ -169,22 +169,23 @@ static abut_status check_rows(const abut_pose_file *f)
     const npy *h = &f->arrays[i].stored.header;
     const npy_where where = {f->name, f->arrays[i].name};
     if (h->type == ABUT_ARRAY_TEXT) {
-      return npy_fail(where, "a text, not numbers");
+      return npy_fail(where, "is a text; expected numbers");
     }
     if (h->dimensions != 2 || h->shape[1] != width) {
-      return npy_fail(where, "not of shape (N, %zu)", width);
+      return npy_fail(where, "must have shape (N, %zu)", width);
     }
   }
   const size_t counts[2] = {f->arrays[POSE1].stored.header.shape[0],
                             f->arrays[POSE2].stored.header.shape[0]};
   if (counts[0] != counts[1]) {
-    return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "%zu poses of body 1, but %zu of body 2",
+    return fail_at(ABUT_ERROR_FORMAT, f->name, 0, "has %zu poses of body 1, but %zu of body 2",
                    counts[0], counts[1]);
   }
   const npy *pair = &f->arrays[PAIR].stored.header;
   if (f->info.pairs &&
       (pair->type == ABUT_ARRAY_TEXT || pair->dimensions != 1 || pair->shape[0] != counts[0])) {
-    return npy_fail((npy_where){f->name, "pair"}, "not of shape (N,) of the %zu poses", counts[0]);
+    return npy_fail((npy_where){f->name, "pair"}, "must have shape (N,) for the %zu poses",
+                    counts[0]);
   }
   return ABUT_SUCCESS;
 }
@@ -233,20 +234,18 @@ static const char *quoted(const char *path)
 
 static abut_status fail_large(const char *path)
 {
-  return fail_at(
-    ABUT_ERROR_FORMAT, path, 0,
-    "more than %zu poses, compressed, of which no range can be read; this line converts them: "
-    "python3 -c \"import numpy as n; n.savez('stored.npz', **n.load('%s'))\"",
-    WHOLE_MOST, quoted(path));
+  return fail_at(ABUT_ERROR_FORMAT, path, 0,
+                 "has more than %zu compressed poses, which cannot be read in parts; convert them "
+                 "with: python3 -c \"import numpy as n; n.savez('stored.npz', **n.load('%s'))\"",
+                 WHOLE_MOST, quoted(path));
 }
 
 static abut_status fail_large_text(const char *path)
 {
   return fail_at(
     ABUT_ERROR_FORMAT, path, 0,
-    "more than %zu poses as a text, of which no range can be read; this line converts them: "
-    "python3 -c \"import numpy as n; n.save('poses.npy', n.loadtxt('%s', delimiter=',', "
-    "skiprows=1))\"",
+    "has more than %zu poses as text, which cannot be read in parts; convert them with: python3 -c "
+    "\"import numpy as n; n.save('poses.npy', n.loadtxt('%s', delimiter=',', skiprows=1))\"",
     WHOLE_MOST, quoted(path));
 }
 
@@ -293,7 +292,7 @@ static abut_status open_npy(const char *path, abut_pose_file **file, abut_pose_f
   }
   abut_status status = fstat(fd, &about) != 0 ? fail_errno(ABUT_ERROR_READ, path)
                        : !S_ISREG(about.st_mode)
-                         ? fail_at(ABUT_ERROR_READ, path, 0, "not a regular file")
+                         ? fail_at(ABUT_ERROR_READ, path, 0, "is not a regular file")
                          : ABUT_SUCCESS;
   if (status == ABUT_SUCCESS) {
     status = pose_file_open_npy(path, (pose_bytes){NULL, (uint64_t)about.st_size, fd}, file, info);
@@ -435,8 +434,8 @@ static abut_status make_room(const abut_pose_file *f, size_t count, abut_poses *
 static abut_status check_range(const abut_pose_file *f, size_t first, size_t count)
 {
   return first > f->info.count || count > f->info.count - first
-           ? fail(ABUT_ERROR_ARGUMENT, "%s: poses %zu to %zu of %zu", f->name, first, first + count,
-                  f->info.count)
+           ? fail(ABUT_ERROR_ARGUMENT, "%s: poses %zu to %zu are outside its %zu poses", f->name,
+                  first, first + count, f->info.count)
            : ABUT_SUCCESS;
 }
 
@@ -470,7 +469,7 @@ static abut_status open_shapes(abut_pose_file *f, const zip_int64_t members[2])
     rows_of *a = &f->arrays[ONE + i];
     TRY(open_rows(f, ONE + i, members[i], &whole));
     if (a->stored.header.dimensions != 1 || a->stored.header.shape[0] != f->info.count) {
-      return npy_fail(where_of(f, a), "not of shape (N,) of the %zu poses", f->info.count);
+      return npy_fail(where_of(f, a), "must have shape (N,) for the %zu poses", f->info.count);
     }
   }
   for (int i = 0; i < 2 && whole; i++) {

@@ -62,9 +62,10 @@ static abut_status check_quaternion(const scan *t, const word *fields)
     column_meaning(fields[i], meaning);
     const size_t length = strlen(meaning);
     if (!length || meaning[length - 1] != ends[i % 7]) {
-      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
-                     "column %zu: '%s'; 14 columns are x y z qw qx qy qz of body 1, then of body 2",
-                     i + 1, word_shown(fields[i]).text);
+      return fail_at(
+        ABUT_ERROR_FORMAT, t->name, t->line,
+        "column %zu is '%s'; 14 columns must be x y z qw qx qy qz of body 1 and then of body 2",
+        i + 1, word_shown(fields[i]).text);
     }
   }
   return ABUT_SUCCESS;
@@ -84,11 +85,11 @@ static abut_status check_twist(const scan *t, const word *fields)
       wrong = wrong || strcmp(meaning, others[k]) == 0;
     }
     if (wrong) {
-      return fail_at(
-        ABUT_ERROR_FORMAT, t->name, t->line,
-        "column %zu: '%s'; 12 columns are twists of body 1, then of body 2: the position where "
-        "there is no rotation, and the rotation vector [rad] (14 columns: quaternions)",
-        i + 1, word_shown(fields[i]).text);
+      return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
+                     "column %zu is '%s'; 12 columns must be the twist of body 1 and then of body "
+                     "2: the position if there is no rotation, and the rotation vector [rad] (use "
+                     "14 columns for quaternions)",
+                     i + 1, word_shown(fields[i]).text);
     }
   }
   return ABUT_SUCCESS;
@@ -107,11 +108,11 @@ static const char *separator_of(const word *fields, size_t count)
 
 static abut_status fail_header(const scan *t, const word *fields, size_t count)
 {
-  return fail_at(ABUT_ERROR_FORMAT, t->name, t->line,
-                 "%zu column%s%s, not 12 (twists s1, s2) or 14 (x y z qw qx qy qz, twice), and "
-                 "`pair` behind them "
-                 "if there are many pairs; .npz files hold s1, s2 or pose1, pose2",
-                 count, count == 1 ? "" : "s", separator_of(fields, count));
+  return fail_at(
+    ABUT_ERROR_FORMAT, t->name, t->line,
+    "has %zu column%s%s, expected 12 (twists s1, s2) or 14 (x y z qw qx qy qz, twice), followed by "
+    "`pair` if there are several pairs; .npz files contain s1, s2 or pose1, pose2",
+    count, count == 1 ? "" : "s", separator_of(fields, count));
 }
 
 /* A header of numbers would be a lost pose. */
@@ -119,7 +120,7 @@ static abut_status read_header(scan *t, rows *r)
 {
   word fields[COLUMNS_MOST];
   if (!text_content(t)) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file is empty; a header is expected");
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file is empty; expected a header");
   }
   r->columns = text_fields(t, fields, COLUMNS_MOST);
   if (r->columns < TWIST_COLUMNS || r->columns > COLUMNS_MOST) {
@@ -132,7 +133,7 @@ static abut_status read_header(scan *t, rows *r)
     numbers = numbers && word_any_number(fields[i], &unused);
   }
   if (numbers) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "numbers where a header is expected");
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "expected a header, found numbers");
   }
   if (names_pairs(r) && !word_is(fields[r->columns - 1], "pair")) {
     return fail_header(t, fields, r->columns);
@@ -151,7 +152,7 @@ static abut_status read_row(const scan *t, const rows *r, double *row, uint32_t 
   int64_t index = 0;
   const size_t count = text_fields(t, fields, COLUMNS_MOST);
   if (count != r->columns) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "%zu columns, not the %zu of the header",
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "has %zu columns, but the header has %zu",
                    count, r->columns);
   }
   for (size_t i = 0; i < 2 * r->width; i++) {
@@ -162,7 +163,7 @@ static abut_status read_row(const scan *t, const rows *r, double *row, uint32_t 
   }
   if (names_pairs(r) &&
       (!word_integer(fields[count - 1], &index) || index < 0 || index > UINT32_MAX)) {
-    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "pair: '%s' is no index of a pair",
+    return fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "pair: '%s' is not an index of a pair",
                    word_shown(fields[count - 1]).text);
   }
   *pair = (uint32_t)index;
@@ -249,8 +250,8 @@ static abut_status fail_mixed(const char *name, const zip_int64_t at[4])
                                pose_names[i]);
     }
   }
-  return fail_at(ABUT_ERROR_FORMAT, name, 0, "holds %s; poses are s1 and s2, or pose1 and pose2",
-                 held);
+  return fail_at(ABUT_ERROR_FORMAT, name, 0,
+                 "contains %s; poses must be s1 and s2, or pose1 and pose2", held);
 }
 
 /* Finds which of the two pairs of names the archive has. */
@@ -268,7 +269,8 @@ abut_status poses_find_members(const char *name, zip_t *archive, abut_pose_kind 
     return fail_mixed(name, at);
   }
   if (!twists && !quaternions) {
-    return fail_at(ABUT_ERROR_FORMAT, name, 0, "holds neither s1, s2 nor pose1, pose2");
+    return fail_at(ABUT_ERROR_FORMAT, name, 0,
+                   "contains no poses: expected s1, s2 or pose1, pose2");
   }
   int first = twists ? 0 : 2;
   for (int i = 0; i < 2; i++) {
@@ -285,10 +287,10 @@ static abut_status convert(const char *name, const abut_array *a, size_t width, 
 {
   npy_where where = {name, a->name};
   if (a->type == ABUT_ARRAY_TEXT) {
-    return npy_fail(where, "a text, not numbers");
+    return npy_fail(where, "is a text; expected numbers");
   }
   if (a->dimensions != 2 || a->shape[1] != width) {
-    return npy_fail(where, "not of shape (N, %zu)", width);
+    return npy_fail(where, "must have shape (N, %zu)", width);
   }
   void *numbers;
   size_t count = a->shape[0] * width;
@@ -323,7 +325,7 @@ static abut_status read_pair(const char *name, zip_t *archive, abut_poses *out)
   out->count = counts[0];
   return counts[0] == counts[1]
            ? read_indices(name, archive, out)
-           : fail_at(ABUT_ERROR_FORMAT, name, 0, "%zu poses of body 1, but %zu of body 2",
+           : fail_at(ABUT_ERROR_FORMAT, name, 0, "has %zu poses of body 1, but %zu of body 2",
                      counts[0], counts[1]);
 }
 
@@ -351,7 +353,8 @@ abut_status abut_load_poses(const char *path, abut_poses *poses)
   }
   bool is_csv = has_extension(path, ".csv");
   if (!is_csv && !has_extension(path, ".npz")) {
-    return fail_at(ABUT_ERROR_FORMAT, path, 0, "poses end with .npz, .npy or .csv");
+    return fail_at(ABUT_ERROR_FORMAT, path, 0,
+                   "the name of a file of poses must end with .npz, .npy or .csv");
   }
   char *bytes = NULL;
   size_t count = 0;

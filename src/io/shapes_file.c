@@ -32,7 +32,7 @@ static abut_status read_kind(const json_file *f, const json_at *parent, abut_sha
       return ABUT_SUCCESS;
     }
   }
-  return json_fail(f, &at, "no such kind of shapes is known");
+  return json_fail(f, &at, "unknown kind of shape");
 }
 
 static abut_status read_bounded(const json_file *f, const json_at *at, double low, double *out)
@@ -40,7 +40,7 @@ static abut_status read_bounded(const json_file *f, const json_at *at, double lo
   TRY(json_number(f, at, out));
   return *out >= low && *out <= COORDINATE_MOST
            ? ABUT_SUCCESS
-           : json_fail(f, at, "%.9g is not within %g to %g", *out, low, COORDINATE_MOST);
+           : json_fail(f, at, "%.9g is not in [%g, %g]", *out, low, COORDINATE_MOST);
 }
 
 static abut_status read_vertices(const json_file *f, const json_at *at, arena *memory,
@@ -48,7 +48,7 @@ static abut_status read_vertices(const json_file *f, const json_at *at, arena *m
 {
   TRY(read_rows(f, at, 3, memory, &out->vertices, &out->vertex_count));
   if (out->vertex_count > ELEMENT_LIMIT) {
-    return json_fail(f, at, "%zu vertices, at most %zu there may be", out->vertex_count,
+    return json_fail(f, at, "has %zu vertices; at most %zu are possible", out->vertex_count,
                      ELEMENT_LIMIT);
   }
   for (size_t i = 0; i < out->vertex_count; ++i) {
@@ -110,7 +110,7 @@ static abut_status read_shapes(const json_file *f, const json_at *root, shapes_f
   void *memory;
   const size_t count = json_array_size(root->value);
   if (!count) {
-    return json_fail(f, root, "holds no shape");
+    return json_fail(f, root, "contains no shape");
   }
   TRY(arena_allocate(&out->memory, &memory, count, sizeof *out->defs));
   out->defs = memory;

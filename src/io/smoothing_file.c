@@ -133,8 +133,8 @@ static abut_status check_taken_out(const json_file *f, const json_at *at)
   TRY(json_number(f, at, &value));
   return value == 0.0 ? ABUT_SUCCESS
                       : json_fail(f, at,
-                                  "it was taken out in version 0.3: contacts of edges in fields "
-                                  "(\"edge_contacts\": \"field\") take its place");
+                                  "this key was removed in version 0.3: use edge contacts in "
+                                  "fields (\"edge_contacts\": \"field\")");
 }
 
 static abut_status check_keys(const json_file *f, const json_at *root)
@@ -158,7 +158,7 @@ static abut_status read_real(const json_file *f, const json_at *at, const entry 
   double value;
   TRY(json_number(f, at, &value));
   if (!(value >= e->least && value <= e->most)) {
-    return json_fail(f, at, "%.9g is not within %g to %g", value, e->least, e->most);
+    return json_fail(f, at, "%.9g is not in [%g, %g]", value, e->least, e->most);
   }
   memcpy((char *)out + e->offset, &value, sizeof value);
   return ABUT_SUCCESS;
@@ -169,7 +169,7 @@ static abut_status read_select(const json_file *f, const json_at *at, abut_selec
   const char *select;
   TRY(json_text(f, at, &select));
   if (strcmp(select, "softsort") != 0 && strcmp(select, "gate") != 0) {
-    return json_fail(f, at, "neither \"softsort\" nor \"gate\"");
+    return json_fail(f, at, "must be \"softsort\" or \"gate\"");
   }
   *out = strcmp(select, "gate") == 0 ? ABUT_SELECT_GATE : ABUT_SELECT_SOFTSORT;
   return ABUT_SUCCESS;
@@ -181,7 +181,7 @@ static abut_status read_edge_contacts(const json_file *f, const json_at *at,
   const char *text;
   TRY(json_text(f, at, &text));
   if (strcmp(text, "pairs") != 0 && strcmp(text, "field") != 0) {
-    return json_fail(f, at, "neither \"pairs\" nor \"field\"");
+    return json_fail(f, at, "must be \"pairs\" or \"field\"");
   }
   *out = strcmp(text, "field") == 0 ? ABUT_EDGES_FIELD : ABUT_EDGES_PAIRS;
   return ABUT_SUCCESS;
@@ -212,7 +212,7 @@ static abut_status read_samples(const json_file *f, const json_at *at, uint32_t 
   json_int_t samples;
   TRY(json_whole(f, at, ABUT_SAMPLES_MOST, &samples));
   if (!samples) {
-    return json_fail(f, at, "0 is not within 1 to %d", ABUT_SAMPLES_MOST);
+    return json_fail(f, at, "0 is not in [1, %d]", ABUT_SAMPLES_MOST);
   }
   *out = (uint32_t)samples;
   return ABUT_SUCCESS;
@@ -437,7 +437,7 @@ abut_status abut_format_smoothing(const abut_smoothing *smoothing, char **text)
   TRY_DONE(number_locale_enter(&locale));
   *text = malloc(TEXT_BYTES);
   if (!*text) {
-    status = fail(ABUT_ERROR_MEMORY, "no memory for %d bytes", TEXT_BYTES);
+    status = fail(ABUT_ERROR_MEMORY, "not enough memory for %d bytes", TEXT_BYTES);
     goto done;
   }
   strcpy(*text, "{\n");

@@ -31,7 +31,7 @@ static abut_status add_row(growing *g, const char *name, size_t line,
   abut_superquadrics *s = g->out;
   void *memory = s->superquadrics;
   if (s->count >= ELEMENT_LIMIT) {
-    return fail_at(ABUT_ERROR_FORMAT, name, line, "more than %zu rows", ELEMENT_LIMIT);
+    return fail_at(ABUT_ERROR_FORMAT, name, line, "has more than %zu rows", ELEMENT_LIMIT);
   }
   const abut_status grown = grow(&memory, &g->room, s->count + 1, sizeof *s->superquadrics);
   s->superquadrics = memory;
@@ -87,7 +87,7 @@ static abut_status read_line(scan *t, growing *g, bool first)
   }
   if (count != COLUMNS) {
     return fail_at(ABUT_ERROR_FORMAT, t->name, line,
-                   "%zu column%s, not the 11 of a superquadric: " COLUMN_NAMES, count,
+                   "has %zu column%s, expected the 11 of a superquadric: " COLUMN_NAMES, count,
                    count == 1 ? "" : "s");
   }
   for (size_t i = 0; i < COLUMNS; ++i) {
@@ -108,7 +108,7 @@ static abut_status read_text(scan *t, growing *g)
   }
   return g->out->count
            ? ABUT_SUCCESS
-           : fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file has no row of numbers");
+           : fail_at(ABUT_ERROR_FORMAT, t->name, t->line, "the file contains no row of numbers");
 }
 
 /* ---- .npy ---- */
@@ -118,10 +118,10 @@ static abut_status read_array(const char *name, const abut_array *a, growing *g)
   const npy_where where = {name, NULL};
   const bool one = a->dimensions == 1 && a->shape[0] == COLUMNS;
   if (a->type == ABUT_ARRAY_TEXT) {
-    return npy_fail(where, "a text, not numbers");
+    return npy_fail(where, "is a text; expected numbers");
   }
   if (!one && (a->dimensions != 2 || a->shape[1] != COLUMNS || !a->shape[0])) {
-    return npy_fail(where, "not of shape (K, 11), a superquadric a row: " COLUMN_NAMES);
+    return npy_fail(where, "must have shape (K, 11), one superquadric per row: " COLUMN_NAMES);
   }
   for (size_t i = 0; i < (one ? 1 : a->shape[0]); ++i) {
     double row[ABUT_TABLE_COLUMNS];
@@ -174,14 +174,14 @@ static abut_status check_body(const char *path, const abut_body_def *def)
   for (size_t i = 0; i < def->superquadric_count; ++i) {
     if (def->superquadrics[i].operation != ABUT_ADD) {
       return fail_at(ABUT_ERROR_FORMAT, path, 0,
-                     "superquadric %zu is subtracted, which a table cannot say", i);
+                     "superquadric %zu is subtracted, which a table cannot represent", i);
     }
   }
   if (!def->superquadric_count || all != def->superquadric_count) {
-    return fail_at(ABUT_ERROR_FORMAT, path, 0,
-                   "has %zu superquadrics among %zu primitives: tables hold superquadrics "
-                   "alone",
-                   def->superquadric_count, all);
+    return fail_at(
+      ABUT_ERROR_FORMAT, path, 0,
+      "has %zu superquadrics among %zu primitives: tables can contain only superquadrics",
+      def->superquadric_count, all);
   }
   return ABUT_SUCCESS;
 }
@@ -219,7 +219,7 @@ abut_status abut_load_superquadrics(const char *path, double scale, abut_superqu
   }
   *out = (abut_superquadrics){0};
   if (!(scale == 0.0 || (scale >= SCALE_LEAST && scale <= SCALE_MOST))) {
-    return fail(ABUT_ERROR_ARGUMENT, "scale: %g is not in %g to %g", scale, SCALE_LEAST,
+    return fail(ABUT_ERROR_ARGUMENT, "scale: %g is not in [%g, %g]", scale, SCALE_LEAST,
                 SCALE_MOST);
   }
   const double unit = scale == 0.0 ? 1.0 : scale;
@@ -228,7 +228,7 @@ abut_status abut_load_superquadrics(const char *path, double scale, abut_superqu
   }
   if (has_extension(path, ".mat")) {
     return fail_at(ABUT_ERROR_FORMAT, path, 0,
-                   "MATLAB's own format is not read: write the table as text there, by "
+                   "MATLAB's own format cannot be read: write the table as text in MATLAB, with "
                    "writematrix(x, 'NAME.csv')");
   }
   TRY(whole_file_read(path, &bytes, &count));
@@ -295,12 +295,13 @@ abut_status abut_write_superquadrics(const char *path, const abut_superquadric *
   size_t size = 0;
   abut_status status = ABUT_SUCCESS;
   if (!path || !superquadrics || !count) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_write_superquadrics needs a path and superquadrics");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_write_superquadrics: the path or the superquadrics are NULL");
   }
   const bool binary = has_extension(path, ".npy"), commas = has_extension(path, ".csv");
   if (!binary && !commas && !has_extension(path, ".txt")) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s: tables of superquadrics end with .csv, .txt or .npy",
-                path);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "%s: the name of a table of superquadrics must end with .csv, .txt or .npy", path);
   }
   TRY_DONE(allocate(&rows, count, COLUMNS * sizeof(double)));
   TRY_DONE(abut_superquadrics_to_rows(superquadrics, count, rows));

@@ -25,7 +25,8 @@ abut_status body_names_make(const char *path, body_names *n)
   const char *slash = strrchr(path, '/');
   const size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
   if (length <= folder + tail || strcmp(path + length - tail, ENDING) != 0) {
-    return fail_at(ABUT_ERROR_ARGUMENT, path, 0, "a body file's name ends with %s", ENDING);
+    return fail_at(ABUT_ERROR_ARGUMENT, path, 0, "the name of a body file must end with %s",
+                   ENDING);
   }
   n->body = path;
   TRY(join(&n->memory, path, length - tail, ".grid.npz", &n->grid));

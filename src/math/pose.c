@@ -66,18 +66,18 @@ static void put_pose(abut_precision precision, abut_pose_kind kind, void *poses,
 static abut_status check_terms(abut_precision precision, abut_pose_kind kind)
 {
   if (precision != ABUT_FLOAT32 && precision != ABUT_FLOAT64) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no precision %d", (int)precision);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown precision %d", (int)precision);
   }
   return kind == ABUT_POSE_TWIST || kind == ABUT_POSE_QUATERNION
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "there are no poses of kind %d", (int)kind);
+           : fail(ABUT_ERROR_ARGUMENT, "unknown pose kind %d", (int)kind);
 }
 
 static abut_status check_frame(abut_frame frame)
 {
   return (int)frame >= ABUT_FRAME_BODY && frame <= ABUT_FRAME_ALIGNED
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "there is no frame %d", (int)frame);
+           : fail(ABUT_ERROR_ARGUMENT, "unknown frame %d", (int)frame);
 }
 
 /* An array of a call: rows of `width` reals. */
@@ -90,9 +90,8 @@ typedef struct pose_array {
 static abut_status check_there(const char *name, size_t count, const void *one, const void *two,
                                const void *three)
 {
-  return !count || (one && two && three)
-           ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "%s needs all of its arrays", name);
+  return !count || (one && two && three) ? ABUT_SUCCESS
+                                         : fail(ABUT_ERROR_ARGUMENT, "%s: an array is NULL", name);
 }
 
 /* Refuses missing arrays, and an output that overlaps an input without coinciding with it. A call
@@ -311,15 +310,15 @@ static size_t entries_of(const abut_compact *list)
 static abut_status check_batch(const abut_batch *batch, abut_moving moving)
 {
   if (!batch || batch->cookie != abut_default_batch().cookie || !batch->compact) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_jacobian_to_frame needs a batch of abut_default_batch "
-                                     "with a compact list");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_jacobian_to_frame: the batch was not made by "
+                                     "abut_default_batch, or has no compact list");
   }
   if (batch->memory != ABUT_MEMORY_HOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_jacobian_to_frame needs poses in host memory");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_jacobian_to_frame: the poses must be in host memory");
   }
   return (int)moving >= ABUT_BOTH_BODIES && moving <= ABUT_BODY_2
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "there are no bodies %d to move", (int)moving);
+           : fail(ABUT_ERROR_ARGUMENT, "unknown value %d for the bodies to move", (int)moving);
 }
 
 static abut_status check_entries(const abut_batch *batch, const movers *m, const void *blocks,
@@ -330,7 +329,8 @@ static abut_status check_entries(const abut_batch *batch, const movers *m, const
   TRY(check_there("abut_jacobian_to_frame", entries, m->poses[0], m->poses[m->count - 1], steps));
   for (size_t i = 0; i < entries; ++i) {
     if (batch->compact->pose[i] >= batch->count) {
-      return fail(ABUT_ERROR_ARGUMENT, "entry %zu of the list is of pose %u of %zu", i,
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "entry %zu of the list names pose %u, but there are only %zu poses", i,
                   (unsigned)batch->compact->pose[i], batch->count);
     }
   }

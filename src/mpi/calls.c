@@ -78,16 +78,17 @@ static abut_status check_alike(mpi_team *team, uint64_t count, const char *funct
   }
   team_least(team, ends, 6);
   if (ends[0] != NUMBER_MOST - ends[1]) {
-    return fail(ABUT_ERROR_ARGUMENT, "ranks are of different versions of abut; this one is of %s",
+    return fail(ABUT_ERROR_ARGUMENT, "the ranks run different versions of abut; this rank has %s",
                 abut_version());
   }
   if (ends[2] != NUMBER_MOST - ends[3]) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s: other ranks have called another function", function);
+    return fail(ABUT_ERROR_ARGUMENT, "%s: other ranks called another function", function);
   }
   if (ends[4] != NUMBER_MOST - ends[5]) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "%s: ranks have batches of %" PRIu64 " and of %" PRIu64 " elements", function,
-                ends[4], NUMBER_MOST - ends[5]);
+                "%s: the ranks have batches of different sizes, from %" PRIu64 " to %" PRIu64
+                " elements",
+                function, ends[4], NUMBER_MOST - ends[5]);
   }
   return ABUT_SUCCESS;
 }
@@ -132,7 +133,8 @@ static abut_status check_comm(MPI_Comm comm, const char *function)
     MPI_Comm_test_inter(comm, &between);
   }
   if (comm == MPI_COMM_NULL || between) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s needs a communicator of one group of ranks", function);
+    return fail(ABUT_ERROR_ARGUMENT, "%s needs an intracommunicator (one group of ranks)",
+                function);
   }
   return ABUT_SUCCESS;
 }
@@ -143,15 +145,15 @@ static abut_status check_handing(const mpi_team *team, const handing *h)
   MPI_Query_thread(&level);
   if (team_size(team) > 1 && level < MPI_THREAD_SERIALIZED) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "%s needs MPI_THREAD_SERIALIZED: MPI_Init_thread, not MPI_Init", h->function);
+                "%s needs MPI_THREAD_SERIALIZED: call MPI_Init_thread, not MPI_Init", h->function);
   }
   if (!h->work) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s needs a source, a sink or work, which is NULL",
-                h->function);
+    return fail(ABUT_ERROR_ARGUMENT, "%s: the source, the sink or the work is NULL", h->function);
   }
   if (h->count > NUMBER_MOST || (h->count && !h->most)) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s: %" PRIu64 " elements in blocks of at most %zu",
-                h->function, h->count, h->most);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "%s: %" PRIu64 " elements in blocks of at most %zu are not possible", h->function,
+                h->count, h->most);
   }
   return ABUT_SUCCESS;
 }
@@ -223,7 +225,7 @@ static abut_status do_round(mpi_team *team, const handing *h, round_of *r, uint6
   const bool there = shares_begin(&s, total, most, (size_t)team_size(team));
   abut_status status =
     agree(team, there ? ABUT_SUCCESS
-                      : fail(ABUT_ERROR_MEMORY, "no memory for %d ranks", team_size(team)));
+                      : fail(ABUT_ERROR_MEMORY, "not enough memory for %d ranks", team_size(team)));
   if (status == ABUT_SUCCESS) {
     team_asking_begin(team, answer, &s);
     status = out ? ABUT_SUCCESS : do_blocks(team, h, r);
@@ -243,7 +245,8 @@ static abut_status do_left(mpi_team *team, const handing *h, const piece *own, u
   piece *all = calloc(ranks, sizeof *all);
   abut_status status =
     agree(team, all ? ABUT_SUCCESS
-                    : fail(ABUT_ERROR_MEMORY, "no memory for what %zu ranks have left", ranks));
+                    : fail(ABUT_ERROR_MEMORY,
+                           "not enough memory for the remaining work of %zu ranks", ranks));
   if (status == ABUT_SUCCESS) {
     all[team_rank(team)] = *own;
     team_sum(team, &all->first, (int)(ranks * sizeof *all / sizeof(uint64_t)));
@@ -359,7 +362,7 @@ static abut_status compute(const pair_call *c, abut_batch *b)
   case CALL_JACOBIAN:
     return abut_jacobian(c->pair, c->derivatives, b, c->numbers);
   }
-  return fail(ABUT_ERROR_ARGUMENT, "no such call");
+  return fail(ABUT_ERROR_ARGUMENT, "unknown call");
 }
 
 /* A call in progress on this rank. */
@@ -571,7 +574,7 @@ abut_status abut_mpi_find_device(MPI_Comm comm, abut_device_choice *choice, uint
   team_begin(&team, comm);
   status = choice
              ? find_own_device((size_t)team_node_rank(&team), (size_t)team_node_size(&team), &own)
-             : fail(ABUT_ERROR_ARGUMENT, "abut_mpi_find_device needs room for its answer");
+             : fail(ABUT_ERROR_ARGUMENT, "abut_mpi_find_device: the output pointer is NULL");
   status = agree(&team, status);
   team_end(&team);
   if (status != ABUT_SUCCESS) {

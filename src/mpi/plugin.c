@@ -8,7 +8,7 @@ static bool begin(const char **why)
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
   if (provided < MPI_THREAD_SERIALIZED) {
-    *why = "it has no MPI_THREAD_SERIALIZED";
+    *why = "it does not support MPI_THREAD_SERIALIZED";
     MPI_Finalize();
     return false;
   }

@@ -27,7 +27,7 @@ static abut_status check_part(abut_body_part part)
 {
   return part == ABUT_PART_HULL || part == ABUT_PART_SUPERQUADRICS || part == ABUT_PART_POLYHEDRA
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "there is no part %d of bodies", (int)part);
+           : fail(ABUT_ERROR_ARGUMENT, "unknown part of bodies %d", (int)part);
 }
 
 abut_status abut_count_body_shapes(abut_body handle_, abut_body_part part, size_t *count)
@@ -68,7 +68,7 @@ static abut_status make_polyhedron(context *c, const abut_polyhedron *p, size_t 
   if (!found.count || !found.is_bounded) {
     status =
       fail(ABUT_ERROR_BODY, "polyhedron %zu %s", i,
-           found.count ? "has no bounds within +-1e6 m" : "is empty: its planes leave nothing");
+           found.count ? "is not bounded within +-1e6 m" : "is empty: its planes leave no volume");
     goto done;
   }
   def.vertices = found.at;
@@ -122,11 +122,11 @@ abut_status abut_create_body_shapes(abut_body handle_, abut_body_part part, size
   TRY(check_part(part));
   const size_t there = count_parts(b, part);
   if (!there || count != there || !shapes) {
-    return fail(ABUT_ERROR_ARGUMENT, "the body has %zu %s that add, and %zu shapes are %s", there,
+    return fail(ABUT_ERROR_ARGUMENT, "the body has %zu added %s, but %zu shapes are %s", there,
                 part == ABUT_PART_SUPERQUADRICS ? "superquadrics"
                 : part == ABUT_PART_POLYHEDRA   ? "polyhedra"
                                                 : "meshes",
-                count, shapes ? "asked for" : "asked for without a place for them");
+                count, shapes ? "requested" : "requested with a NULL array");
   }
   const abut_status status = make(b, part, shapes, &made);
   for (size_t i = 0; status != ABUT_SUCCESS && i < made; ++i) {

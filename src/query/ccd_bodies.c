@@ -242,7 +242,7 @@ static abut_status check_centres(const abut_ccd_batch *b)
 {
   for (size_t k = 0; k < 3; ++k) {
     if (!(fabs(b->center1[k]) <= CENTRE_MOST && fabs(b->center2[k]) <= CENTRE_MOST)) {
-      return fail(ABUT_ERROR_ARGUMENT, "a centre of turning is not within +-%g m", CENTRE_MOST);
+      return fail(ABUT_ERROR_ARGUMENT, "a centre of rotation is not within +-%g m", CENTRE_MOST);
     }
   }
   return ABUT_SUCCESS;
@@ -251,17 +251,17 @@ static abut_status check_centres(const abut_ccd_batch *b)
 static abut_status check(const abut_ccd_batch *b, const context *owner)
 {
   if (!b || b->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make batches by abut_default_ccd_batch");
+    return fail(ABUT_ERROR_ARGUMENT, "the batch was not made by abut_default_ccd_batch");
   }
   if (b->count && (!b->from1 || !b->to1 || !b->from2 || !b->to2)) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "%zu rows are counted but have no poses from1, to1, from2 and to2", b->count);
+                "the count is %zu rows, but the array from1, to1, from2 or to2 is NULL", b->count);
   }
   if ((uint32_t)b->poses > ABUT_POSE_QUATERNION) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no kind of pose %d", (int)b->poses);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown pose kind %d", (int)b->poses);
   }
   if ((uint32_t)b->motion > ABUT_CCD_ARC) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no motion %d", (int)b->motion);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown motion %d", (int)b->motion);
   }
   TRY(ccd_check_settings(b->separation, b->keep, b->tolerance, b->iterations_most, owner));
   return check_centres(b);
@@ -312,7 +312,7 @@ static abut_status start(bodies_call *c, abut_ccd_mesh one, abut_ccd_mesh two,
   }
   context *owner = c->mesh[0]->context;
   if (c->mesh[1]->context != owner) {
-    return fail(ABUT_ERROR_HANDLE, "the meshes are of two contexts");
+    return fail(ABUT_ERROR_HANDLE, "the meshes belong to different contexts");
   }
   TRY(check(batch, owner));
   TRY(state_of_memory(batch->memory, "inputs", batch->from1, batch->count, owner, &at));
@@ -361,7 +361,7 @@ abut_status abut_ccd_gradient(abut_ccd_mesh one, abut_ccd_mesh two, abut_ccd_bat
                               const abut_ccd_gradients *gradients)
 {
   if (!gradients) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_ccd_gradient needs a place for its answers");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_ccd_gradient: the output arrays are missing");
   }
   return run(one, two, batch, gradients);
 }

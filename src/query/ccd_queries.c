@@ -248,55 +248,58 @@ abut_status ccd_check_settings(double separation, double keep, double tolerance,
                                uint32_t iterations_most, const context *owner)
 {
   if (!(separation >= 0.0 && rounded(separation, owner) < INFINITY)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a separation of %g m is not from 0, or too large",
-                separation);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the separation is %g m; it must be at least 0 and not too large", separation);
   }
   if (!(keep >= 0.0 && rounded(keep, owner) < 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "keep, a share of the distance, is %.9g and not from 0 to below 1", keep);
+    return fail(ABUT_ERROR_ARGUMENT, "keep, a share of the distance, is %.9g, not in [0, 1)", keep);
   }
   if (!(tolerance >= 0.0 && rounded(tolerance, owner) < INFINITY)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a tolerance of %g m is not from 0, or too large", tolerance);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the tolerance is %g m; it must be at least 0 and not too large", tolerance);
   }
   return iterations_most > CCD_ITERATIONS_MOST
-           ? fail(ABUT_ERROR_ARGUMENT, "iterations_most of %u is more than %u", iterations_most,
-                  CCD_ITERATIONS_MOST)
+           ? fail(ABUT_ERROR_ARGUMENT, "iterations_most is %u; it must be at most %u",
+                  iterations_most, CCD_ITERATIONS_MOST)
            : ABUT_SUCCESS;
 }
 
 static abut_status check_lows(const abut_ccd_queries *b, const context *owner)
 {
   if (!b->x0_low != !b->x1_low) {
-    return fail(ABUT_ERROR_ARGUMENT, "a batch has x0_low and x1_low, or neither");
+    return fail(ABUT_ERROR_ARGUMENT, "give both x0_low and x1_low, or neither");
   }
   return b->x0_low && context_real_bytes(owner) != sizeof(float)
-           ? fail(ABUT_ERROR_ARGUMENT,
-                  "x0_low and x1_low are for contexts of float: double has their digits itself")
+           ? fail(
+               ABUT_ERROR_ARGUMENT,
+               "x0_low and x1_low are only for float32 contexts: float64 already has their digits")
            : ABUT_SUCCESS;
 }
 
 static abut_status check(const abut_ccd_queries *b, const context *owner)
 {
   if (!b || b->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make batches by abut_default_ccd_queries");
+    return fail(ABUT_ERROR_ARGUMENT, "the batch was not made by abut_default_ccd_queries");
   }
   if ((uint32_t)b->kind >= ABUT_CCD_KINDS) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no kind of features %d", (int)b->kind);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown kind of features %d", (int)b->kind);
   }
   if ((uint32_t)b->method > ABUT_CCD_ADDITIVE) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no method %d", (int)b->method);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown method %d", (int)b->method);
   }
   if (b->count && (!b->x0 || !b->x1)) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu rows are counted but have no vertices", b->count);
+    return fail(ABUT_ERROR_ARGUMENT, "the count is %zu rows, but their vertices are NULL",
+                b->count);
   }
   TRY(ccd_check_settings(b->separation, b->keep, b->tolerance, b->iterations_most, owner));
   if (!(b->end >= 0.0 && b->end <= 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "an end of %g is not from 0 to 1", b->end);
+    return fail(ABUT_ERROR_ARGUMENT, "the end is %g, not in [0, 1]", b->end);
   }
   return !(b->error >= 0.0 && rounded(b->error, owner) < INFINITY) ||
              !(b->relative_error >= 0.0 && rounded(b->relative_error, owner) < INFINITY)
-           ? fail(ABUT_ERROR_ARGUMENT, "errors of the input of %g m and %g are not from 0",
-                  b->error, b->relative_error)
+           ? fail(ABUT_ERROR_ARGUMENT,
+                  "the errors of the input are %g m and %g; they must be at least 0", b->error,
+                  b->relative_error)
            : ABUT_SUCCESS;
 }
 

@@ -39,7 +39,7 @@ static abut_status refuse(const self_test *t, const char *of, const char *what, 
                           double got, double right)
 {
   return fail(ABUT_ERROR_SELF_TEST,
-              "device %s answers wrongly: %s, %s, row %zu, is %.9g where %.9g is right",
+              "device %s gives wrong results: %s, %s, row %zu is %.9g, expected %.9g",
               device_info(t->one->members[0].device)->name, of, what, row, got, right);
 }
 

@@ -239,21 +239,21 @@ static void add_arrays(closest_call *c)
 static abut_status check_settings(const abut_closest_batch *b)
 {
   if (!(b->tolerance >= 0.0 && b->tolerance < 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a tolerance of %g is not from 0 to below 1", b->tolerance);
+    return fail(ABUT_ERROR_ARGUMENT, "the tolerance is %g, not in [0, 1)", b->tolerance);
   }
   if (isnan(b->cutoff)) {
-    return fail(ABUT_ERROR_ARGUMENT, "the cutoff is no number");
+    return fail(ABUT_ERROR_ARGUMENT, "the cutoff is NaN");
   }
   if (b->iterations_most > INT_MAX) {
-    return fail(ABUT_ERROR_ARGUMENT, "iterations_most of %u is more than %d", b->iterations_most,
-                INT_MAX);
+    return fail(ABUT_ERROR_ARGUMENT, "iterations_most is %u; it must be at most %d",
+                b->iterations_most, INT_MAX);
   }
   if (b->corners_most && (b->corners_most < CORNERS_LEAST || b->corners_most > CORNERS_MOST)) {
-    return fail(ABUT_ERROR_ARGUMENT, "corners_most of %u is not from %d to %d", b->corners_most,
+    return fail(ABUT_ERROR_ARGUMENT, "corners_most is %u, not in [%d, %d]", b->corners_most,
                 CORNERS_LEAST, CORNERS_MOST);
   }
   return (uint32_t)b->poses > ABUT_POSE_QUATERNION
-           ? fail(ABUT_ERROR_ARGUMENT, "there is no kind of pose %d", (int)b->poses)
+           ? fail(ABUT_ERROR_ARGUMENT, "unknown pose kind %d", (int)b->poses)
            : ABUT_SUCCESS;
 }
 
@@ -262,16 +262,17 @@ static abut_status check_rows(const abut_closest_batch *b)
   const uint32_t *const rows[] = {b->one, b->two};
   static const char *const names[] = {"one", "two"};
   if (!b->one != !b->two) {
-    return fail(ABUT_ERROR_ARGUMENT, "a batch has one and two, or neither");
+    return fail(ABUT_ERROR_ARGUMENT, "give both one and two, or neither");
   }
   if (!b->one && b->shape_count < 2) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "without one and two a batch needs two shapes, and %zu are listed", b->shape_count);
+                "without one and two a batch needs exactly two shapes, but %zu are listed",
+                b->shape_count);
   }
   for (size_t side = 0; b->one && side < 2; ++side) {
     for (size_t i = 0; i < b->count; ++i) {
       if (rows[side][i] >= b->shape_count) {
-        return fail(ABUT_ERROR_ARGUMENT, "%s of entry %zu is %u, and there are %zu shapes",
+        return fail(ABUT_ERROR_ARGUMENT, "%s of entry %zu is %u, but there are only %zu shapes",
                     names[side], i, rows[side][i], b->shape_count);
       }
     }
@@ -282,13 +283,13 @@ static abut_status check_rows(const abut_closest_batch *b)
 static abut_status check(const abut_closest_batch *b)
 {
   if (!b || b->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make batches by abut_default_closest_batch");
+    return fail(ABUT_ERROR_ARGUMENT, "the batch was not made by abut_default_closest_batch");
   }
   if (!b->shapes || !b->shape_count) {
     return fail(ABUT_ERROR_ARGUMENT, "a batch needs shapes");
   }
   if (b->count && (!b->pose1 || !b->pose2)) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu rows are counted but have no poses", b->count);
+    return fail(ABUT_ERROR_ARGUMENT, "the count is %zu rows, but their poses are NULL", b->count);
   }
   TRY(check_settings(b));
   return check_rows(b);
@@ -298,14 +299,13 @@ static abut_status check_solved(const abut_closest_batch *b)
 {
   for (size_t i = 0; b->status && i < b->count; ++i) {
     if ((b->status[i] & ~(CLOSEST_FLAT | CLOSEST_STEEP)) > CLOSEST_BEYOND) {
-      return fail(ABUT_ERROR_ARGUMENT, "the status of entry %zu, which is said to be solved, is %d",
-                  i, b->status[i]);
+      return fail(ABUT_ERROR_ARGUMENT, "entry %zu is marked as solved, but its status is %d", i,
+                  b->status[i]);
     }
   }
   return b->count && (!b->d || !b->n || !b->p1 || !b->p2 || !b->status)
            ? fail(ABUT_ERROR_ARGUMENT,
-                  "answers that are solved are d, n, p1, p2 and status, and one is "
-                  "missing")
+                  "solved answers need d, n, p1, p2 and status, and one of them is NULL")
            : ABUT_SUCCESS;
 }
 

@@ -226,40 +226,40 @@ abut_closest_smoothing abut_default_closest_smoothing(void)
 static abut_status check_method(const abut_closest_smoothing *s, const context *owner)
 {
   if ((uint32_t)s->method > ABUT_CLOSEST_FINITE) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no method %d of derivatives", (int)s->method);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown method of derivatives %d", (int)s->method);
   }
   if (s->method == ABUT_CLOSEST_FINITE && context_real_bytes(owner) != sizeof(double)) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "central differences need float64: in float32 nothing is left of them");
+                "central differences need float64: in float32 their rounding errors are too large");
   }
   return s->solved && s->method >= ABUT_CLOSEST_ZEROTH
-           ? fail(ABUT_ERROR_ARGUMENT,
-                  "a method that only asks queries takes no answers that are solved")
+           ? fail(ABUT_ERROR_ARGUMENT, "a method that only uses queries takes no solved answers")
            : ABUT_SUCCESS;
 }
 
 static abut_status check(const abut_closest_smoothing *s, const context *owner)
 {
   if (!s || s->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make settings by abut_default_closest_smoothing");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the settings were not made by abut_default_closest_smoothing");
   }
   if (!(s->temperature >= 1e-6 && s->temperature <= 1e3)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a temperature of %g is not from 1e-6 to 1e3 of a shape's L",
+    return fail(ABUT_ERROR_ARGUMENT, "the temperature is %g, not from 1e-6 to 1e3 of a shape's L",
                 s->temperature);
   }
   if (s->level > LEVELS_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "a level of %u is above %d", s->level, LEVELS_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "the level is %u; it must be at most %d", s->level,
+                LEVELS_MOST);
   }
   if (!(s->epsilon == 0.0 || (s->epsilon >= 1e-6 && s->epsilon <= 1e3))) {
-    return fail(ABUT_ERROR_ARGUMENT, "an epsilon of %g is neither 0 nor from 1e-6 to 1e3",
-                s->epsilon);
+    return fail(ABUT_ERROR_ARGUMENT, "epsilon is %g; it must be 0 or in [1e-6, 1e3]", s->epsilon);
   }
   const uint32_t most = s->method == ABUT_CLOSEST_ZEROTH ? QUERIES_MOST : SAMPLES_MOST;
   if (s->samples < 1 || s->samples > most) {
-    return fail(ABUT_ERROR_ARGUMENT, "%u samples are not 1 to %u", s->samples, most);
+    return fail(ABUT_ERROR_ARGUMENT, "the number of samples is %u; give 1 to %u", s->samples, most);
   }
   if (!(s->ridge >= 1e-15 && s->ridge <= 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a ridge of %g is not from 1e-15 to 1", s->ridge);
+    return fail(ABUT_ERROR_ARGUMENT, "the ridge is %g, not in [1e-15, 1]", s->ridge);
   }
   return check_method(s, owner);
 }
@@ -308,7 +308,8 @@ abut_status abut_closest_jacobian(abut_context handle_, abut_closest_batch *batc
   ENTER(context_pool, handle_);
   derivative_call c;
   if (!jacobians) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_closest_jacobian needs arrays for Jacobians");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_closest_jacobian needs at least one array for Jacobians");
   }
   const abut_status status = start(&c, handle_, batch, smoothing, JACOBIAN);
   if (status == ABUT_SUCCESS) {
@@ -328,7 +329,8 @@ abut_status abut_closest_vjp(abut_context handle_, abut_closest_batch *batch,
   ENTER(context_pool, handle_);
   derivative_call c;
   if (!cotangents || !gradients) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_closest_vjp needs cotangents and arrays for gradients");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_closest_vjp needs at least one cotangent and at least one gradient array");
   }
   const abut_status status = start(&c, handle_, batch, smoothing, VJP);
   if (status == ABUT_SUCCESS) {
@@ -350,7 +352,8 @@ abut_status abut_closest_jvp(abut_context handle_, abut_closest_batch *batch,
   ENTER(context_pool, handle_);
   derivative_call c;
   if (!tangents || (batch && batch->count && !twists)) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_closest_jvp needs twists and arrays for tangents");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_closest_jvp needs at least one twist and at least one array for tangents");
   }
   const abut_status status = start(&c, handle_, batch, smoothing, JVP);
   if (status == ABUT_SUCCESS) {

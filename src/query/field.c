@@ -45,7 +45,7 @@ abut_status abut_evaluate_body(abut_body handle_, double union_tau, double plane
     return ABUT_ERROR_HANDLE;
   }
   if (count && !points) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu points are counted but not given", count);
+    return fail(ABUT_ERROR_ARGUMENT, "the count is %zu points, but their array is NULL", count);
   }
   abut_smoothing smoothing = abut_default_smoothing();
   smoothing.union_ = union_tau;

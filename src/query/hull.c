@@ -310,7 +310,7 @@ static abut_status run(qhT *qhull, FILE *words, double *points, const point_set 
     qh_new_qhull(qhull, (int)s->dimensions, (int)s->count, points, False, command, NULL, words);
   *found = code == qh_ERRnone;
   if (code == qh_ERRmem) {
-    return fail(ABUT_ERROR_MEMORY, "no memory for the hull of %zu points", s->count);
+    return fail(ABUT_ERROR_MEMORY, "not enough memory for the hull of %zu points", s->count);
   }
   for (facetT *facet = qhull->facet_list; *found && facet && facet->next; facet = facet->next) {
     TRY(add_facet(l, qhull, facet));
@@ -329,7 +329,7 @@ static abut_status try_qhull(double *points, const point_set *s, const char *opt
   l->count = 0;
   FILE *words = fmemopen(text, sizeof text, "w");
   if (!words) {
-    return fail(ABUT_ERROR_MEMORY, "no memory for what qhull says");
+    return fail(ABUT_ERROR_MEMORY, "not enough memory for the messages of qhull");
   }
   TRY_DONE(allocate(&memory, 1, sizeof(qhT)));
   qhT *qhull = memory;

@@ -62,7 +62,8 @@ static abut_status start_edges(query_call *q, abut_context handle_, const abut_s
     return ABUT_ERROR_HANDLE;
   }
   if (!smoothing || (count && (!edges1 || !edges2))) {
-    return fail(ABUT_ERROR_ARGUMENT, "witness points of edges need smoothing and edges");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "witness points of edges: the smoothing or the edges are NULL");
   }
   TRY(query_start(q, owner, &edges_operation, count, smoothing));
   set_kind(q, way, EDGES);
@@ -169,8 +170,8 @@ static abut_status start_faces(faces_call *f, abut_context handle_, const abut_s
     return ABUT_ERROR_HANDLE;
   }
   if (!smoothing || (count && (!points || !triangles))) {
-    return fail(ABUT_ERROR_ARGUMENT, "projections onto faces need smoothing, points and "
-                                     "triangles");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "projections onto faces: the smoothing, the points or the triangles are NULL");
   }
   *f = (faces_call){.status = statuses};
   TRY(query_start(&f->query, owner, &faces_operation, count, smoothing));
@@ -221,7 +222,7 @@ abut_status abut_witness_faces(abut_context handle_, const abut_smoothing *smoot
   ENTER(context_pool, handle_);
   faces_call f;
   if (count && !projected) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_witness_faces needs room for what it projects");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_witness_faces: the output array is NULL");
   }
   TRY(start_faces(&f, handle_, smoothing, PLAIN, count, points, triangles, statuses));
   query_input(&f.query, "points", POINTS, 3, points, NULL);

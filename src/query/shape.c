@@ -55,8 +55,9 @@ static void shape_free(void *object)
 static abut_status check_vertices(const abut_shape_def *def)
 {
   if (!def->vertices || !def->vertex_count || def->vertex_count > ELEMENT_LIMIT) {
-    return fail(ABUT_ERROR_ARGUMENT, "a hull needs vertices, at most %zu: %zu are counted, and %s",
-                ELEMENT_LIMIT, def->vertex_count, def->vertices ? "given" : "none given");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "a hull needs 1 to %zu vertices: the count is %zu, and the array is %s",
+                ELEMENT_LIMIT, def->vertex_count, def->vertices ? "given" : "NULL");
   }
   for (size_t i = 0; i < def->vertex_count; ++i) {
     if (!all_within(def->vertices + 3 * i, 3, COORDINATE_MOST)) {
@@ -99,7 +100,7 @@ static rigid frame_of(const abut_shape_def *def)
 static abut_status check_shape_def(const abut_shape_def *def)
 {
   if ((int)def->kind < 0 || (int)def->kind >= ABUT_SHAPE_KINDS) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no kind %d of shapes", (int)def->kind);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown kind of shapes %d", (int)def->kind);
   }
   const rigid frame = frame_of(def);
   TRY(def->kind == ABUT_SHAPE_HULL ? check_vertices(def) : check_sizes(def));
@@ -112,7 +113,7 @@ static abut_status check_shape_def(const abut_shape_def *def)
                 COORDINATE_MOST);
   }
   if (isnan(frame.q[0])) {
-    return fail(ABUT_ERROR_ARGUMENT, "quaternion of the %s is 0 or not finite",
+    return fail(ABUT_ERROR_ARGUMENT, "quaternion of the %s has length 0 or is not finite",
                 kinds[def->kind].name);
   }
   return ABUT_SUCCESS;
@@ -322,8 +323,8 @@ abut_status abut_create_shape(abut_context handle_, const abut_shape_def *def, a
     return ABUT_ERROR_HANDLE;
   }
   if (!def || !out || def->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_create_shape needs a handle and a definition made by "
-                                     "abut_default_shape_def");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_create_shape: the handle is NULL, or the definition was "
+                                     "not made by abut_default_shape_def");
   }
   return shape_create(c, def, out);
 }

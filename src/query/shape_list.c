@@ -36,7 +36,7 @@ static abut_status check_handle(const context *c, abut_shape s, size_t i)
   }
   return l == c->call_lock
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_HANDLE, "the shape at index %zu is of another context", i);
+           : fail(ABUT_ERROR_HANDLE, "the shape at index %zu belongs to another context", i);
 }
 
 static size_t whole_pads(size_t count)
@@ -55,7 +55,7 @@ static abut_status measure(const abut_shape *shapes, size_t count, size_t *ints,
     *numbers += 3 * (size_t)s->head[SHAPE_PADDED];
     if (*ints > INT_MAX || *numbers > INT_MAX) {
       return fail(ABUT_ERROR_ARGUMENT,
-                  "%zu shapes are too many: their places exceed %d from index %zu on", count,
+                  "%zu shapes are too many: their data exceed %d numbers from index %zu on", count,
                   INT_MAX, i);
     }
   }
@@ -153,7 +153,8 @@ static abut_status make(context *c, const abut_shape *shapes, size_t count, shap
   }
   shape_list **place = find_place(c);
   if (!place) {
-    return fail(ABUT_ERROR_ARGUMENT, "calls from within calls hold %d other lists of shapes",
+    return fail(ABUT_ERROR_ARGUMENT,
+                "too many nested calls: they already use %d other lists of shapes",
                 SHAPE_LISTS_MOST);
   }
   abut_status status = ABUT_SUCCESS;
@@ -181,8 +182,8 @@ abut_status shape_list_of(context *c, const abut_shape *shapes, size_t count, sh
   uint64_t latest = 0;
   *out = NULL;
   if (!shapes || !count || count > INT_MAX / SHAPE_REALS) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu shapes are %s, from 1 to %d there may be", count,
-                shapes ? "given" : "counted but not given", INT_MAX / SHAPE_REALS);
+    return fail(ABUT_ERROR_ARGUMENT, "%zu shapes are %s; 1 to %d are possible", count,
+                shapes ? "given" : "counted, but their array is NULL", INT_MAX / SHAPE_REALS);
   }
   for (size_t i = 0; i < SHAPE_LISTS_MOST; ++i) {
     shape_list *l = c->shape_lists[i];

@@ -64,14 +64,16 @@ static abut_status check_lanes(const abut_step_filter_def *def, size_t i)
 {
   const abut_ccd_lanes *l = &def->lanes[i];
   if ((int)l->kind < 0 || (int)l->kind >= ABUT_CCD_KINDS) {
-    return fail(ABUT_ERROR_ARGUMENT, "lanes %zu: there is no kind %d of pairs", i, (int)l->kind);
+    return fail(ABUT_ERROR_ARGUMENT, "lanes %zu: unknown kind of pairs %d", i, (int)l->kind);
   }
   if (l->count && !l->vertices) {
-    return fail(ABUT_ERROR_ARGUMENT, "lanes %zu: %zu pairs are counted but not given", i, l->count);
+    return fail(ABUT_ERROR_ARGUMENT, "lanes %zu: the count is %zu pairs, but their array is NULL",
+                i, l->count);
   }
   for (size_t k = 0; k < l->count * vertices_of[l->kind]; ++k) {
     if (l->vertices[k] >= def->vertex_count) {
-      return fail(ABUT_ERROR_ARGUMENT, "lanes %zu: pair %zu uses vertex %u of %zu", i,
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "lanes %zu: pair %zu uses vertex %u, but there are only %zu vertices", i,
                   k / vertices_of[l->kind], l->vertices[k], def->vertex_count);
     }
   }
@@ -81,14 +83,16 @@ static abut_status check_lanes(const abut_step_filter_def *def, size_t i)
 static abut_status check_def(const abut_step_filter_def *def)
 {
   if (def->vertex_count && (!def->x || !def->step)) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu vertices are counted, and no %s are given",
+    return fail(ABUT_ERROR_ARGUMENT, "the count is %zu vertices, but their %s are NULL",
                 def->vertex_count, def->x ? "steps" : "positions");
   }
   if (def->lanes_count && !def->lanes) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu lanes are counted but not given", def->lanes_count);
+    return fail(ABUT_ERROR_ARGUMENT, "the count is %zu lanes, but their array is NULL",
+                def->lanes_count);
   }
   if (!(def->separation >= 0.0 && isfinite(def->separation))) {
-    return fail(ABUT_ERROR_ARGUMENT, "separation is %g, not finite and from 0", def->separation);
+    return fail(ABUT_ERROR_ARGUMENT, "separation is %g; it must be finite and at least 0",
+                def->separation);
   }
   if (!(def->keep >= 0.0 && def->keep < 1.0)) {
     return fail(ABUT_ERROR_ARGUMENT, "keep is %g, not in [0, 1)", def->keep);
@@ -203,10 +207,10 @@ static abut_status take(const filter *f, abut_step_filter_result *r)
     const int status = f->status[i] & ABUT_CCD_END;
     const double toi = real_of(f->toi.data, f->size, i);
     if (status == ABUT_CCD_BAD_INPUT) {
-      return fail(ABUT_ERROR_ARGUMENT,
-                  "lanes %zu: vertices of pair %zu are so far apart that their "
-                  "difference overflows",
-                  p.lanes, p.row);
+      return fail(
+        ABUT_ERROR_ARGUMENT,
+        "lanes %zu: the vertices of pair %zu are so far apart that their difference overflows",
+        p.lanes, p.row);
     }
     if (status != ABUT_CCD_FREE && (toi < r->share || (toi == r->share && is_before(r, p)))) {
       r->share = toi;
@@ -297,8 +301,8 @@ static abut_status find_ends(filter *f)
     reals_set(&f->ends, i, from + step); /* float's sum is double's, rounded once more */
     if (!isfinite(from) || !isfinite(step) || !isfinite(end_of(f, i))) {
       return fail(ABUT_ERROR_ARGUMENT,
-                  "vertex %zu is at %g, and its step %g, along axis %zu: not "
-                  "finite, or not in sum",
+                  "vertex %zu is at %g and its step is %g along axis %zu: one of them or their sum "
+                  "is not finite",
                   i / 3, from, step, i % 3);
     }
   }
@@ -353,9 +357,8 @@ abut_status abut_step_filter(abut_context handle_, const abut_step_filter_def *d
     return ABUT_ERROR_HANDLE;
   }
   if (!def || !result || def->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "abut_step_filter needs a place for its answer and a definition "
-                "made by abut_default_step_filter_def");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_step_filter: the output pointer is NULL, or the "
+                                     "definition was not made by abut_default_step_filter_def");
   }
   TRY(check_def(def));
   filter f = {.context = handle_, .def = def, .size = context_real_bytes(c)};

@@ -90,7 +90,8 @@ static void put_corners(joiner *j, const struct aiMesh *mesh, const place *p)
     const struct aiFace *face = &mesh->mFaces[i];
     for (size_t k = 0; face->mNumIndices == 3 && k < 3; ++k) {
       const unsigned corner = face->mIndices[mirror && k ? 3 - k : k];
-      j->wrong = corner < mesh->mNumVertices ? j->wrong : "a face names a vertex that is not there";
+      j->wrong = corner < mesh->mNumVertices ? j->wrong
+                                             : "a face names a vertex that does not exist";
       *to++ = (uint32_t)(j->out->vertex_count + corner);
     }
   }
@@ -139,16 +140,16 @@ static const char *join(const struct aiScene *scene, triangles *out)
   const place start = {{{1.0, 0.0, 0.0, 0.0}, {0.0, 1.0, 0.0, 0.0}, {0.0, 0.0, 1.0, 0.0}}};
   joiner j = {.scene = scene, .out = out};
   if (!scene->mRootNode) {
-    return "it has no nodes";
+    return "it contains no nodes";
   }
   join_node(&j, scene->mRootNode, &start);
   if (j.wrong || !out->triangle_count) {
-    return j.wrong ? j.wrong : "it holds no triangles";
+    return j.wrong ? j.wrong : "it contains no triangles";
   }
   out->vertices = calloc(out->vertex_count, 3 * sizeof *out->vertices);
   out->corners = calloc(out->triangle_count, 3 * sizeof *out->corners);
   if (!out->vertices || !out->corners) {
-    return "no memory for its mesh";
+    return "not enough memory for its mesh";
   }
   out->vertex_count = out->triangle_count = 0;
   join_node(&j, scene->mRootNode, &start);
@@ -180,13 +181,13 @@ int scene_read(const char *path, triangles *out, char reason[REASON_BYTES])
   const struct aiScene *scene = import(path);
   if (!scene) {
     const char *cause = aiGetErrorString();
-    snprintf(reason, REASON_BYTES, "Assimp %s does not read it%s%s", version, *cause ? ": " : "",
+    snprintf(reason, REASON_BYTES, "Assimp %s cannot read it%s%s", version, *cause ? ": " : "",
              cause);
     return 1;
   }
   const char *wrong = join(scene, out);
   if (wrong) {
-    snprintf(reason, REASON_BYTES, "%s, as Assimp %s reads it", wrong, version);
+    snprintf(reason, REASON_BYTES, "%s, according to Assimp %s", wrong, version);
   }
   aiReleaseImport(scene);
   return wrong != NULL;

@@ -125,7 +125,7 @@ bool body_shape_may_be_round(body_shape shape, const double size[3], double roun
 static abut_status check_sizes(body_shape shape, const double size[3], double round)
 {
   if (shape <= SHAPE_FILE || shape >= SHAPE_HEIGHT_FIELD) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no shape %d of lengths", (int)shape);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown shape %d", (int)shape);
   }
   for (size_t k = 0; k < body_shape_sizes[shape]; ++k) {
     if (!(size[k] >= AXIS_LEAST && size[k] <= COORDINATE_MOST)) {
@@ -134,7 +134,7 @@ static abut_status check_sizes(body_shape shape, const double size[3], double ro
     }
   }
   if (!body_shape_may_be_round(shape, size, round)) {
-    return fail(ABUT_ERROR_BODY, "round of a shape \"%s\" is %g, which its lengths do not allow",
+    return fail(ABUT_ERROR_BODY, "round of a shape \"%s\" is %g, which does not fit its lengths",
                 body_shape_words[shape], round);
   }
   return ABUT_SUCCESS;

@@ -34,7 +34,7 @@ static abut_status load_faces(const char *path, const body_file *b, double eps1,
 {
   char cause[ERROR_TEXT_BYTES];
   if (!b->mesh_path) {
-    return fail_at(ABUT_ERROR_FORMAT, path, 0, "a height field has no cloud");
+    return fail_at(ABUT_ERROR_FORMAT, path, 0, "a height field has no point cloud");
   }
   const abut_status status =
     of_file(b->mesh_path, abut_load_cloud(b->mesh_path, eps1 > 0.0 ? eps1 : b->cloud.eps1,
@@ -76,12 +76,12 @@ static abut_status check_range(const abut_cloud *c)
   for (size_t i = 0; i < c->count; ++i) {
     for (size_t k = 0; k < 3; ++k) {
       if (!(fabs(c->points[3 * i + k]) <= COORDINATE_MOST)) {
-        return fail(ABUT_ERROR_BODY, "point %zu lies beyond %g m", i, COORDINATE_MOST);
+        return fail(ABUT_ERROR_BODY, "point %zu is farther out than %g m", i, COORDINATE_MOST);
       }
     }
     if (!(c->eps1[i] >= EPS1_LEAST && c->eps1[i] <= EPS1_MOST)) {
-      return fail(ABUT_ERROR_BODY, "eps1 of point %zu, %g m^2, is not within %g to %g", i,
-                  c->eps1[i], EPS1_LEAST, EPS1_MOST);
+      return fail(ABUT_ERROR_BODY, "eps1 of point %zu is %g m^2, not in [%g, %g]", i, c->eps1[i],
+                  EPS1_LEAST, EPS1_MOST);
     }
   }
   return ABUT_SUCCESS;
@@ -92,7 +92,9 @@ static abut_status make_cloud(const scene_def *s, const scene_body *b, scene_pla
 {
   const bool named = b->shape != SHAPE_FILE;
   if (b->shape == SHAPE_HEIGHT_FIELD) {
-    return scene_fail(s, place, "a height field has no cloud: contacts that are springs take none");
+    return scene_fail(s, place,
+                      "a height field has no point cloud, so contacts that are springs "
+                      "(contact_model \"spring\") cannot use it");
   }
   TRY(scene_blame(s, place, named ? "its cloud: " : "its file, ",
                   named ? shape_cloud_make(b->shape, b->size, b->eps1, out)
@@ -135,7 +137,7 @@ static abut_status mark_pairs(const loader *l)
     }
     if (scene_side(s, p, 0)->shape == SHAPE_PLANE && scene_side(s, p, 1)->shape == SHAPE_PLANE) {
       return scene_fail(s, (scene_place){"pairs", i, NULL, false, 0},
-                        "two planes have no points that could touch");
+                        "two planes have no points that can touch");
     }
     for (int side = 0; side < 2; ++side) {
       l->out->of[l->first[p->link[side]] + (size_t)p->body[side]] = WANTED;

@@ -40,8 +40,8 @@ static abut_status mass_of_body(const scene_def *s, size_t i, size_t k, const ab
   if (status == ABUT_ERROR_BODY) {
     char cause[512];
     snprintf(cause, sizeof cause, "%s", abut_last_error());
-    return scene_fail(s, (scene_place){"links", i, "bodies", true, k}, "no density fills it: %s",
-                      cause);
+    return scene_fail(s, (scene_place){"links", i, "bodies", true, k},
+                      "no mass follows from its density: %s", cause);
   }
   TRY(status);
   const mass placed = mass_moved(&own, b->position, b->quaternion);
@@ -210,9 +210,8 @@ static abut_status no_inertia(const tree *t, int dof, const char *why)
 {
   const motion *m = &t->dofs[dof];
   return scene_fail(t->s, (scene_place){"links", m->link, "joint", false, 0},
-                    "its degree of freedom %d %s: the link needs a density or an inertia beside "
-                    "its mass, or the joint an "
-                    "armature",
+                    "its degree of freedom %d %s: give the link a density, or an inertia besides "
+                    "its mass, or give the joint an armature",
                     m->of, why);
 }
 
@@ -259,7 +258,8 @@ static abut_status factor(const tree *t, double *l)
       }
       own[a * n + b] = a == b ? sqrt(sum) : sum / own[b * n + b];
       if (a == b && !(sum > INERTIA_LEAST * m[a * n + a] && isfinite(sum))) {
-        return no_inertia(t, dof, "moves no inertia that those before it do not move alike");
+        return no_inertia(t, dof,
+                          "moves no inertia independently of the degrees of freedom before it");
       }
     }
   }
@@ -537,8 +537,8 @@ static abut_status count(const scene_def *s, scene_constants *c)
     c->nv += joint_dofs(s->links[i].joint.type);
     if (c->nv > SCENE_DOFS_MOST) {
       return scene_fail(s, (scene_place){"links", i, NULL, false, 0},
-                        "up to here the links have %d degrees of freedom; %d are the most", c->nv,
-                        SCENE_DOFS_MOST);
+                        "up to here the links have %d degrees of freedom; at most %d are possible",
+                        c->nv, SCENE_DOFS_MOST);
     }
   }
   return ABUT_SUCCESS;

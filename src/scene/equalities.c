@@ -15,7 +15,9 @@ static abut_status read_scalar_joint(reader *r, const json_at *at, int *link)
   const joint_type type = r->s->links[*link].joint.type;
   return joint_dofs(type) == 1
            ? ABUT_SUCCESS
-           : json_fail(r->file, at, "a %s joint has no single position", joint_words[type]);
+           : json_fail(r->file, at,
+                       "a %s joint has no single position; use a joint with one degree of freedom",
+                       joint_words[type]);
 }
 
 static abut_status read_part(reader *r, const json_at *element, tendon_part *p)
@@ -87,7 +89,7 @@ static abut_status read_tendon(reader *r, const json_at *element, size_t i)
     TRY(read_part(r, &part, &t->parts[k]));
   }
   if (!t->part_count) {
-    return json_fail(f, &list, "a tendon without joints has no length");
+    return json_fail(f, &list, "a tendon needs at least one joint");
   }
   TRY(scene_number(f, element, "stiffness", bound_not_negative, &t->stiffness));
   TRY(scene_number(f, element, "damping", bound_not_negative, &t->damping));
@@ -116,10 +118,10 @@ abut_status scene_tendon_of(reader *r, const json_at *at, int *out)
   if (json_is_string(at->value)) {
     TRY(json_text(f, at, &name));
     *out = tendon_named(r->s, r->s->tendon_count, name);
-    return *out != NOTHING ? ABUT_SUCCESS : json_fail(f, at, "there is no such tendon");
+    return *out != NOTHING ? ABUT_SUCCESS : json_fail(f, at, "there is no tendon with this name");
   }
   if (!json_is_integer(at->value)) {
-    return json_fail(f, at, "neither a tendon's number nor its name");
+    return json_fail(f, at, "must be the number or the name of a tendon");
   }
   TRY(json_whole(f, at, TENDONS_MOST, &number));
   *out = (int)number;
@@ -157,10 +159,12 @@ static abut_status read_places(reader *r, const json_at *element, equality *e)
   for (int k = 0; k < 2; ++k) {
     e->quaternion[k][0] = 1.0;
     TRY(scene_vector(f, element, positions[k], 3, e->position[k]));
-    TRY(scene_refuse(f, element, quaternions[k], turns, "points do not turn: a weld has it"));
+    TRY(scene_refuse(f, element, quaternions[k], turns,
+                     "connect constraints do not use it; only welds do"));
     TRY(scene_unit(f, element, quaternions[k], 4, e->quaternion[k]));
   }
-  TRY(scene_refuse(f, element, "torque_scale", turns, "points do not turn: a weld has it"));
+  TRY(scene_refuse(f, element, "torque_scale", turns,
+                   "connect constraints do not use it; only welds do"));
   return scene_number(f, element, "torque_scale", bound_positive, &e->torque_scale);
 }
 
@@ -172,12 +176,13 @@ static abut_status read_linked(reader *r, const json_at *element, equality *e)
   TRY(read_side(r, &at, &e->of[0]));
   TRY(json_find(element, "b", &at) ? read_side(r, &at, &e->of[1]) : ABUT_SUCCESS);
   if (e->of[0] == e->of[1]) {
-    return json_fail(r->file, element, "joins a link to itself");
+    return json_fail(r->file, element, "connects a link to itself");
   }
   if (!moves(r->s, e->of[0]) && !moves(r->s, e->of[1])) {
-    return json_fail(r->file, element, "joins two links that cannot move");
+    return json_fail(r->file, element, "connects two links that cannot move");
   }
-  TRY(scene_refuse(r->file, element, "polynomial", false, "links have no polynomial"));
+  TRY(scene_refuse(r->file, element, "polynomial", false,
+                   "constraints between links do not use it; only joints and tendons do"));
   return read_places(r, element, e);
 }
 
@@ -188,7 +193,7 @@ static abut_status read_coupled(reader *r, const json_at *element, equality *e)
   const bool joints = e->kind == EQUALITY_OF_JOINTS;
   json_at at;
   for (size_t k = 0; k < sizeof others / sizeof *others; ++k) {
-    TRY(scene_refuse(r->file, element, others[k], false, "only links have it"));
+    TRY(scene_refuse(r->file, element, others[k], false, "only constraints between links use it"));
   }
   e->of[1] = NOTHING;
   e->polynomial[1] = 1.0;
@@ -198,7 +203,7 @@ static abut_status read_coupled(reader *r, const json_at *element, equality *e)
     TRY(joints ? read_scalar_joint(r, &at, &e->of[1]) : scene_tendon_of(r, &at, &e->of[1]));
   }
   if (e->of[0] == e->of[1]) {
-    return json_fail(r->file, &at, "%s follows itself", joints ? "the joint" : "the tendon");
+    return json_fail(r->file, &at, "%s is coupled to itself", joints ? "the joint" : "the tendon");
   }
   return scene_vector(r->file, element, "polynomial", 5, e->polynomial);
 }
@@ -230,7 +235,8 @@ abut_status scene_equalities(reader *r, const json_at *root)
                  &r->s->equality_count));
   r->s->equalities = memory;
   if (r->s->equality_count && !law_takes_equalities(r->s)) {
-    return json_fail(r->file, &list, "the contact model \"%s\" takes no equality constraints",
+    return json_fail(r->file, &list,
+                     "the contact model \"%s\" does not support equality constraints",
                      law_word(r->s));
   }
   for (size_t i = 0; i < r->s->equality_count; ++i) {

@@ -25,21 +25,24 @@ static abut_status read_moved(reader *r, const json_at *element, const char *wor
   json_at at;
   if (json_find(element, "tendon", &at)) {
     TRY(scene_tendon_of(r, &at, &a->tendon));
-    TRY(scene_refuse(f, element, "joint", false, "the actuator pulls a tendon"));
-    return scene_refuse(f, element, "dof", false, "a tendon has one length");
+    TRY(scene_refuse(f, element, "joint", false, "the actuator already has a tendon"));
+    return scene_refuse(f, element, "dof", false,
+                        "only joints use it, because a tendon has only one length");
   }
   TRY(json_need(f, element, "joint", &at));
   TRY(scene_link_of(r, &at, r->s->link_count, false, &a->link));
   const joint_type type = r->s->links[a->link].joint.type;
   const bool motor = a->kind == ACTUATOR_MOTOR;
   if (!joint_dofs(type) || (!motor && joint_dofs(type) != 1)) {
-    return json_fail(f, &at, "a %s joint takes no %s", joint_words[type], word);
+    return json_fail(f, &at, "a %s joint cannot have an actuator of kind \"%s\"", joint_words[type],
+                     word);
   }
-  TRY(scene_refuse(f, element, "dof", motor, "only motors choose a dof"));
+  TRY(scene_refuse(f, element, "dof", motor, "only motors use it"));
   TRY(scene_count(f, element, "dof", 0, &a->dof));
   if (a->dof >= joint_dofs(type)) {
     json_find(element, "dof", &at);
-    return json_fail(f, &at, "the joint has %d", joint_dofs(type));
+    return json_fail(f, &at, "the joint has %d degrees of freedom; the dof is 0-based",
+                     joint_dofs(type));
   }
   return ABUT_SUCCESS;
 }
@@ -61,8 +64,8 @@ static abut_status read_actuator(reader *r, const json_at *element, actuator *a)
   TRY(read_moved(r, element, words[kind], a));
   TRY(scene_number(f, element, "gear", bound_any, &a->gear));
   const bool affine = kind == ACTUATOR_AFFINE;
-  TRY(scene_refuse(f, element, "gain", affine, "only affine actuators have one"));
-  TRY(scene_refuse(f, element, "bias", affine, "only affine actuators have one"));
+  TRY(scene_refuse(f, element, "gain", affine, "only affine actuators use it"));
+  TRY(scene_refuse(f, element, "bias", affine, "only affine actuators use it"));
   TRY(scene_number(f, element, "gain", bound_any, &a->gain));
   TRY(scene_number(f, element, "bias", bound_any, &a->bias));
   TRY(scene_number(f, element, "kp", bound_any, &a->kp));
@@ -105,7 +108,7 @@ static abut_status read_row(reader *r, const json_at *start, const char *key, si
   TRY(json_check_array(r->file, &at, 0));
   const size_t given = json_array_size(at.value);
   if (given != count) {
-    return json_fail(r->file, &at, "has %zu numbers; the scene has %zu %s", given, count, what);
+    return json_fail(r->file, &at, "has %zu numbers, but the scene has %zu %s", given, count, what);
   }
   return count ? json_numbers(r->file, &at, count, *out) : ABUT_SUCCESS;
 }
@@ -122,7 +125,7 @@ static abut_status read_start(reader *r, const json_at *at, size_t nq, size_t nv
   const size_t bad = scene_bad_quaternion(r->s, to->q);
   return bad == r->s->link_count
            ? ABUT_SUCCESS
-           : json_fail(r->file, &q, "the quaternion of link %zu has no length", bad);
+           : json_fail(r->file, &q, "the quaternion of link %zu has length 0", bad);
 }
 
 static abut_status read_starts(reader *r, const json_at *root)
@@ -136,11 +139,12 @@ static abut_status read_starts(reader *r, const json_at *root)
     return ABUT_SUCCESS;
   }
   if (!json_is_object(list.value)) {
-    return json_fail(r->file, &list, "not an object");
+    return json_fail(r->file, &list, "must be an object");
   }
   const size_t count = json_object_size(list.value);
   if (count > STARTS_MOST) {
-    return json_fail(r->file, &list, "%zu are too many, of at most %d", count, STARTS_MOST);
+    return json_fail(r->file, &list, "has %zu entries; at most %d are possible", count,
+                     STARTS_MOST);
   }
   TRY(arena_allocate(&r->s->memory, &memory, count + 1, sizeof(scene_start)));
   r->s->starts = memory;
@@ -235,7 +239,8 @@ static abut_status read_root(reader *r, const json_at *root)
   json_at at;
   if (!json_find(root, "links", &at) &&
       (json_find(root, "mesh", &at) || json_find(root, "surface", &at))) {
-    return json_fail(r->file, root, "a body's file: a scene has \"links\"");
+    return json_fail(r->file, root,
+                     "this is a body file; expected a scene file, which has \"links\"");
   }
   TRY(law_read_word(r, root));
   TRY(CHECK_KEYS(r->file, root, keys));
@@ -306,8 +311,8 @@ static abut_status fail_of_model(const char *name)
   const char *slash = strrchr(name, '/'), *stem = slash ? slash + 1 : name;
   const char *dot = strrchr(stem, '.');
   return fail_at(ABUT_ERROR_FORMAT, name, 0,
-                 "a model is no scene; import it first: abut import %s -o %.*s.scene.json", name,
-                 (int)(dot ? (size_t)(dot - stem) : strlen(stem)), stem);
+                 "this is a model, not a scene; import it first: abut import %s -o %.*s.scene.json",
+                 name, (int)(dot ? (size_t)(dot - stem) : strlen(stem)), stem);
 }
 
 static abut_status parse(const char *name, const char *bytes, size_t count, const char *model,

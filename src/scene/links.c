@@ -27,14 +27,14 @@ static abut_status check_type(const json_file *f, const json_at *at, const scene
   const joint_type type = l->joint.type;
   const bool one = JOINT_DOFS(type) == 1;
   TRY(scene_refuse(f, at, "limits", one, "only hinges and slides have limits"));
-  TRY(scene_refuse(f, at, "start", one, "only hinges and slides have a start of their own"));
+  TRY(scene_refuse(f, at, "start", one, "only hinges and slides use it"));
   TRY(scene_refuse(f, at, "stiffness", one || (JOINT_HAS_QUATERNION(type) && !JOINT_MOVES(type)),
-                   "only hinges, slides and balls have a spring"));
+                   "only hinges, slides and balls use it"));
   const bool of_world = JOINT_IS_OF_WORLD(type) || type == JOINT_MOVED;
   return !of_world || l->parent == WORLD
            ? ABUT_SUCCESS
-           : json_fail(f, at, "a %s joint's parent is the world, not link %d", joint_words[type],
-                       l->parent);
+           : json_fail(f, at, "the parent of a %s joint must be the world, not link %d",
+                       joint_words[type], l->parent);
 }
 
 /* Reads the three numbers of a spring limit: see joint.limit_spring. */
@@ -135,16 +135,18 @@ static abut_status check_inertia(const json_file *f, const json_at *at, double m
   for (int i = 0; i < 9; ++i) {
     const int mirror = 3 * (i % 3) + i / 3;
     if (fabs(scaled[i] - scaled[mirror]) > SYMMETRY_SLACK) {
-      return json_fail(f, at, "is not symmetric");
+      return json_fail(f, at, "must be symmetric");
     }
     m[i] = size * (0.5 * scaled[i] + 0.5 * scaled[mirror]);
   }
   eigenvalues(scaled, e);
   if (e[0] < -INERTIA_SLACK) {
-    return json_fail(f, at, "has a moment of %g, below 0", size * e[0]);
+    return json_fail(f, at, "has a principal moment of %g, which is below 0", size * e[0]);
   }
   if (e[0] + e[1] < e[2] * (1.0 - INERTIA_SLACK)) {
-    return json_fail(f, at, "no body has moments of %g, %g and %g: two are at least the third",
+    return json_fail(f, at,
+                     "has the principal moments %g, %g and %g, which no body has: the sum of any "
+                     "two must be at least the third",
                      size * e[0], size * e[1], size * e[2]);
   }
   return ABUT_SUCCESS;
@@ -156,7 +158,7 @@ static abut_status read_density(const json_file *f, const json_at *link, const j
   static const char *const others[] = {"mass", "com", "inertia"};
   TRY(scene_number(f, link, "density", bound_positive, &l->density));
   for (int i = 0; i < 3; ++i) {
-    TRY(scene_refuse(f, link, others[i], false, "the density gives it"));
+    TRY(scene_refuse(f, link, others[i], false, "leave it out: the density determines it"));
   }
   return l->body_count ? ABUT_SUCCESS : json_fail(f, at, "the link has no bodies");
 }
@@ -190,8 +192,8 @@ static abut_status read_sizes(const json_file *f, const json_at *at, size_t coun
   for (size_t k = 0; k < count; ++k) {
     if (!(out[k] >= AXIS_LEAST && out[k] <= COORDINATE_MOST)) {
       const json_at element = json_element(at, k);
-      return json_fail(f, count == 1 ? at : &element, "%.9g is not within %g to %g", out[k],
-                       AXIS_LEAST, COORDINATE_MOST);
+      return json_fail(f, count == 1 ? at : &element, "%.9g is not in [%g, %g]", out[k], AXIS_LEAST,
+                       COORDINATE_MOST);
     }
   }
   return ABUT_SUCCESS;
@@ -203,10 +205,10 @@ static abut_status check_slender(const json_file *f, const json_at *at, const sc
 {
   const double r = b->size[0], half = b->size[1];
   if (half > SHAPE_SLENDER_MOST * r) {
-    return json_fail(f, at, "a half length of more than %g radii", SHAPE_SLENDER_MOST);
+    return json_fail(f, at, "the half length must be at most %g radii", SHAPE_SLENDER_MOST);
   }
   if (b->shape == SHAPE_CYLINDER && r > SHAPE_SLENDER_MOST * half) {
-    return json_fail(f, at, "a radius of more than %g half lengths", SHAPE_SLENDER_MOST);
+    return json_fail(f, at, "the radius must be at most %g half lengths", SHAPE_SLENDER_MOST);
   }
   return ABUT_SUCCESS;
 }
@@ -219,15 +221,15 @@ static abut_status read_round(const json_file *f, const json_at *body, scene_bod
     return ABUT_SUCCESS;
   }
   if (b->shape != SHAPE_BOX && b->shape != SHAPE_CYLINDER) {
-    return json_fail(f, &at, "only a box and a cylinder have a round edge");
+    return json_fail(f, &at, "only a box and a cylinder can have round edges");
   }
   TRY(json_number(f, &at, &b->round));
   return body_shape_may_be_round(b->shape, b->size, b->round)
            ? ABUT_SUCCESS
-           : json_fail(f, &at,
-                       "%.9g is neither 0 nor at least a thousandth of the shortest half length "
-                       "and below it",
-                       b->round);
+           : json_fail(
+               f, &at,
+               "%.9g must be 0, or at least a thousandth of the shortest half length and below it",
+               b->round);
 }
 
 static abut_status read_height_field(reader *r, const json_at *at, scene_body *out)
@@ -247,13 +249,14 @@ static abut_status read_shape(reader *r, const json_at *body, scene_body *out)
       continue;
     }
     if (chosen.value) {
-      return json_fail(r->file, &at, "the body is a %s already", chosen.key);
+      return json_fail(r->file, &at, "the body is already a %s; a body has only one shape",
+                       chosen.key);
     }
     chosen = at;
     out->shape = (body_shape)i;
   }
   if (!chosen.value) {
-    return json_fail(r->file, body, "neither a file nor a shape's word");
+    return json_fail(r->file, body, "has no file and no shape");
   }
   if (body_shape_sizes[out->shape]) {
     TRY(read_sizes(r->file, &chosen, body_shape_sizes[out->shape], out->size));
@@ -335,14 +338,15 @@ abut_status scene_link_of(reader *r, const json_at *at, size_t count, bool paren
   if (json_is_string(at->value)) {
     TRY(json_text(f, at, &name));
     *out = scene_link_named(r->s, count, name);
-    return *out != WORLD ? ABUT_SUCCESS : json_fail(f, at, "there is no such link%s", before);
+    return *out != WORLD ? ABUT_SUCCESS
+                         : json_fail(f, at, "there is no link with this name%s", before);
   }
   if (parent && json_is_integer(at->value) && json_integer_value(at->value) == WORLD) {
     *out = WORLD;
     return ABUT_SUCCESS;
   }
   if (!json_is_integer(at->value)) {
-    return json_fail(f, at, "neither a link's number nor its name");
+    return json_fail(f, at, "must be the number or the name of a link");
   }
   TRY(json_whole(f, at, LINKS_MOST, &number));
   *out = (int)number;
@@ -389,9 +393,10 @@ static abut_status check_tree(const reader *r, const json_at *element, size_t i)
   const int dofs = scene_tree_dofs(r->s, i);
   return dofs <= TREE_DOFS_MOST
            ? ABUT_SUCCESS
-           : json_fail(r->file, element,
-                       "up to here a tree has %d degrees of freedom; %d are the most", dofs,
-                       TREE_DOFS_MOST);
+           : json_fail(
+               r->file, element,
+               "up to here a tree of links has %d degrees of freedom; at most %d are possible",
+               dofs, TREE_DOFS_MOST);
 }
 
 abut_status scene_links(reader *r, const json_at *root)
@@ -410,13 +415,13 @@ abut_status scene_links(reader *r, const json_at *root)
     dofs += joint_dofs(r->s->links[i].joint.type);
     if (dofs > SCENE_DOFS_MOST) {
       return json_fail(r->file, &element,
-                       "up to here the links have %d degrees of freedom; %d "
-                       "are the most",
+                       "up to here the links have %d degrees of freedom; at most %d are possible",
                        dofs, SCENE_DOFS_MOST);
     }
     if (joint_dofs(r->s->links[i].joint.type)) {
       TRY(check_tree(r, &element, i));
     }
   }
-  return r->s->link_count ? ABUT_SUCCESS : json_fail(r->file, &list, "there is no link");
+  return r->s->link_count ? ABUT_SUCCESS
+                          : json_fail(r->file, &list, "must contain at least one link");
 }

@@ -34,8 +34,8 @@ static abut_status open_edge(uint64_t from, uint64_t against)
 {
   const uint64_t edge = from <= against ? from : against << 32 | against >> 32;
   return fail(ABUT_ERROR_BODY,
-              "the mesh is not closed: the edge from vertex %lu to vertex %lu has not "
-              "exactly one face on its other side",
+              "the mesh is not closed: the edge from vertex %lu to vertex %lu must have exactly "
+              "one face on its other side",
               (unsigned long)(edge >> 32), (unsigned long)(edge & UINT32_MAX));
 }
 
@@ -240,16 +240,15 @@ abut_status mass_of_mesh(const abut_body_def *mesh, double density, mass *out)
   bool one;
   moments m;
   if (!mesh->face_count) {
-    return fail(ABUT_ERROR_BODY,
-                "its mesh has no faces: name one with faces, by `surface` in a body file, or "
-                "give mass, com and inertia");
+    return fail(ABUT_ERROR_BODY, "its mesh has no faces: name a mesh with faces by `surface` in "
+                                 "the body file, or give the link mass, com and inertia");
   }
   TRY(check_closed(mesh));
   mean_of(mesh, from);
   TRY(is_one_shell(mesh, &one));
   TRY(one ? measure_one(mesh, from, &m) : measure_shells(mesh, from, &m));
   if (!(m.volume > VOLUME_LEAST * m.reach * m.reach * m.reach)) {
-    return fail(ABUT_ERROR_BODY, "the mesh encloses nothing");
+    return fail(ABUT_ERROR_BODY, "the mesh encloses no volume");
   }
   double trace = 0.0;
   out->mass = density * m.volume;

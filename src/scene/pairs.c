@@ -35,7 +35,8 @@ static abut_status read_side(reader *r, const json_at *element, const char *key,
   const size_t count = r->s->links[*link].body_count;
   return (size_t)number < count
            ? ABUT_SUCCESS
-           : json_fail(r->file, &at, "link %d has %zu bodies, no body %d", *link, count, *body);
+           : json_fail(r->file, &at, "link %d has %zu bodies; there is no body %d (0-based)", *link,
+                       count, *body);
 }
 
 /* Returns whether two links can move relative to each other: some joint on the path between them
@@ -57,11 +58,11 @@ static abut_status read_sides(reader *r, const json_at *element, scene_pair *p)
   TRY(read_side(r, element, "a", &p->link[0], &p->body[0]));
   TRY(read_side(r, element, "b", &p->link[1], &p->body[1]));
   if (p->link[0] == p->link[1]) {
-    return json_fail(r->file, element, "both bodies are of link %d", p->link[0]);
+    return json_fail(r->file, element, "both bodies belong to link %d", p->link[0]);
   }
   return moves_against(r->s, p->link[0], p->link[1])
            ? ABUT_SUCCESS
-           : json_fail(r->file, element, "links %d and %d do not move against each other",
+           : json_fail(r->file, element, "links %d and %d cannot move relative to each other",
                        p->link[0], p->link[1]);
 }
 
@@ -69,9 +70,9 @@ static abut_status read_smoothing(const json_file *f, const json_at *at, scene_p
 {
   TRY(smoothing_read_some(f, at, &p->smoothing, &p->stated));
   if (p->smoothing.margin != 0.0) {
-    return json_fail(f, at,
-                     "its margin is %g: a scene's pairs have a \"margin\" beside their smoothing",
-                     p->smoothing.margin);
+    return json_fail(
+      f, at, "its margin is %g: in a scene, give the \"margin\" of the pair, not of its smoothing",
+      p->smoothing.margin);
   }
   p->fitted = p->stated != UINT64_MAX;
   return ABUT_SUCCESS;
@@ -128,7 +129,7 @@ static abut_status read_restitution(const json_file *f, const json_at *element, 
   TRY(scene_number(f, element, "restitution", bound_not_negative, &p->restitution));
   if (p->restitution > 1.0) {
     json_find(element, "restitution", &at);
-    return json_fail(f, &at, "%g is more than 1: a bounce would gain energy", p->restitution);
+    return json_fail(f, &at, "%g is above 1: a bounce would gain energy", p->restitution);
   }
   return ABUT_SUCCESS;
 }
@@ -160,7 +161,8 @@ static abut_status read_pair(reader *r, const json_at *element, scene_pair *p)
     TRY(read_sides(r, element, p));
   } else if (r->s->sweep) {
     return json_fail(
-      f, element, "a scene that sweeps needs the bodies of its pairs: \"a\" and \"b\" are missing");
+      f, element,
+      "a scene with \"sweep\" needs the bodies of its pairs: \"a\" and \"b\" are missing");
   }
   return read_numbers(r, element, p);
 }
@@ -221,7 +223,7 @@ static abut_status check_twice(reader *r, const json_at *list)
     return ABUT_SUCCESS;
   }
   const json_at element = json_element(list, twice);
-  return json_fail(r->file, &element, "the bodies are those of pairs[%zu]", first);
+  return json_fail(r->file, &element, "has the same bodies as pairs[%zu]", first);
 }
 
 abut_status scene_pairs(reader *r, const json_at *root)
@@ -256,7 +258,7 @@ static abut_status read_usual(reader *r, const json_at *at)
 static abut_status check_capacity(const reader *r, const json_at *at)
 {
   return r->s->capacity
-           ? json_fail(r->file, at, "capacity counts contacts of listed pairs; use most_contacts")
+           ? json_fail(r->file, at, "capacity applies only to listed pairs; use most_contacts")
            : ABUT_SUCCESS;
 }
 
@@ -275,7 +277,7 @@ abut_status scene_automatic(reader *r, const json_at *root)
     return s->automatic ? check_capacity(r, &at) : ABUT_SUCCESS;
   }
   if (!json_is_object(at.value)) {
-    return json_fail(f, &at, "neither true or false nor an object");
+    return json_fail(f, &at, "must be true, false or an object");
   }
   s->automatic = true;
   TRY(CHECK_KEYS(f, &at, keys));
@@ -292,7 +294,7 @@ static abut_status read_excluded(reader *r, const json_at *element, int out[2])
     const json_at at = json_element(element, side);
     if (json_is_string(at.value) &&
         scene_link_named(r->s, r->s->link_count, json_string_value(at.value)) == WORLD) {
-      return json_fail(r->file, element, "no link is named \"%s\"",
+      return json_fail(r->file, element, "there is no link with the name \"%s\"",
                        string_shown(json_string_value(at.value)).text);
     }
     TRY(scene_link_of(r, &at, r->s->link_count, false, &out[side]));
@@ -300,7 +302,7 @@ static abut_status read_excluded(reader *r, const json_at *element, int out[2])
   return out[0] != out[1]
            ? ABUT_SUCCESS
            : json_fail(r->file, element,
-                       "a link cannot be excluded from itself: its bodies never meet");
+                       "a link cannot be excluded from itself: its own bodies never touch");
 }
 
 static abut_status check_colliding(const reader *r, const json_at *automatic)
@@ -314,7 +316,7 @@ static abut_status check_colliding(const reader *r, const json_at *automatic)
   }
   return count <= SCENE_COLLIDING_MOST
            ? ABUT_SUCCESS
-           : json_fail(r->file, automatic, "%zu bodies may collide; %d are the most", count,
+           : json_fail(r->file, automatic, "%zu bodies may collide; at most %d are possible", count,
                        SCENE_COLLIDING_MOST);
 }
 

@@ -299,7 +299,7 @@ static abut_status check_likeness(body_shape shape, const double *size)
   }
   return shape == SHAPE_PLANE || most <= UNLIKE * least
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_BODY, "lengths of %g and %g m are too unlike", least, most);
+           : fail(ABUT_ERROR_BODY, "the lengths %g and %g m differ too much", least, most);
 }
 
 static abut_status make(body_shape shape, const double size[3], double eps1, arena *memory,

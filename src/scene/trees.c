@@ -75,8 +75,8 @@ static abut_status add_link(const scene_def *s, const int *vadr, size_t link, co
     out->place[dof] = out->at[tree].count++;
     if (out->at[tree].count > TREE_DOFS_MOST) {
       return scene_fail(s, (scene_place){"links", link, NULL, false, 0},
-                        "up to here links that joints and equalities join have more than %d "
-                        "degrees of freedom",
+                        "up to here the links that joints and equalities connect have more than %d "
+                        "degrees of freedom; at most that many are possible",
                         TREE_DOFS_MOST);
     }
   }

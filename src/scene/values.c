@@ -13,7 +13,7 @@ static abut_status in_bound(const json_file *f, const json_at *at, bound b, doub
 {
   return (b.open ? x > b.least : x >= b.least)
            ? ABUT_SUCCESS
-           : json_fail(f, at, "%.9g is not %s %g", x, b.open ? "above" : "at least", b.least);
+           : json_fail(f, at, "%.9g must be %s %g", x, b.open ? "above" : "at least", b.least);
 }
 
 abut_status scene_number(const json_file *f, const json_at *parent, const char *key, bound b,
@@ -44,7 +44,8 @@ abut_status scene_count(const json_file *f, const json_at *parent, const char *k
   }
   TRY(json_whole(f, &at, INT32_MAX, &value));
   *out = (int)value;
-  return value >= least ? ABUT_SUCCESS : json_fail(f, &at, "%d is below %d", *out, least);
+  return value >= least ? ABUT_SUCCESS
+                        : json_fail(f, &at, "is %d; it must be at least %d", *out, least);
 }
 
 abut_status scene_unit(const json_file *f, const json_at *parent, const char *key, size_t count,
@@ -60,7 +61,7 @@ abut_status scene_unit(const json_file *f, const json_at *parent, const char *ke
     most = fmax(most, fabs(out[k]));
   }
   if (!(most >= DBL_MIN)) {
-    return json_fail(f, &at, "has no length");
+    return json_fail(f, &at, "has length 0");
   }
   for (size_t k = 0; k < count; ++k) { /* against overflow and underflow */
     out[k] /= most;
@@ -82,7 +83,8 @@ abut_status scene_range(const json_file *f, const json_at *parent, const char *k
   }
   TRY(json_numbers(f, &at, 2, out));
   return out[0] < out[1] ? ABUT_SUCCESS
-                         : json_fail(f, &at, "%.9g is not below %.9g", out[0], out[1]);
+                         : json_fail(f, &at, "the lower end %.9g must be below the upper end %.9g",
+                                     out[0], out[1]);
 }
 
 abut_status scene_word(const json_file *f, const json_at *parent, const char *key,
@@ -103,7 +105,7 @@ abut_status scene_word(const json_file *f, const json_at *parent, const char *ke
       return ABUT_SUCCESS;
     }
   }
-  return json_fail(f, &at, "is none of %s", known);
+  return json_fail(f, &at, "must be one of %s", known);
 }
 
 /* ---- softness ---- */
@@ -130,8 +132,7 @@ abut_status scene_softness_over(const json_file *f, const json_at *parent, const
   const double *r = out->solref;
   if (!((r[0] > 0.0 && r[1] > 0.0) || (r[0] <= 0.0 && r[1] <= 0.0))) {
     json_find(parent, solref, &at);
-    return json_fail(f, &at, "%.9g and %.9g are neither both above 0 nor both not above 0", r[0],
-                     r[1]);
+    return json_fail(f, &at, "%.9g and %.9g must both be above 0, or neither", r[0], r[1]);
   }
   TRY(scene_vector(f, parent, solimp, 5, out->solimp));
   double *d = out->solimp;
@@ -148,7 +149,7 @@ abut_status scene_condim(const json_file *f, const json_at *parent, int *out)
   TRY(scene_count(f, parent, "condim", 1, out));
   if (*out != 1 && *out != 3) {
     json_find(parent, "condim", &at);
-    return json_fail(f, &at, "%d is neither 1 nor 3", *out);
+    return json_fail(f, &at, "%d must be 1 or 3", *out);
   }
   return ABUT_SUCCESS;
 }
@@ -160,7 +161,7 @@ abut_status scene_bits(const json_file *f, const json_at *parent, const char *ke
     return ABUT_SUCCESS;
   }
   if (!json_is_integer(at.value)) {
-    return json_fail(f, &at, "not a whole number");
+    return json_fail(f, &at, "must be a whole number");
   }
   const json_int_t value = json_integer_value(at.value);
   if (value < 0 || value > (json_int_t)UINT32_MAX) {
@@ -202,7 +203,7 @@ abut_status scene_path(reader *r, const json_at *at, char **out)
   const char *text;
   TRY(json_text(r->file, at, &text));
   if (!*text) {
-    return json_fail(r->file, at, "an empty path");
+    return json_fail(r->file, at, "the path is empty");
   }
   const char *slash = strrchr(r->file->name, '/');
   const size_t folder = slash && *text != '/' ? (size_t)(slash - r->file->name) + 1 : 0;
@@ -220,7 +221,7 @@ abut_status scene_list(reader *r, const json_at *root, const char *key, size_t s
   TRY(json_check_array(r->file, list, 0));
   const size_t given = json_array_size(list->value);
   if (given > most) {
-    return json_fail(r->file, list, "%zu are too many, of at most %zu", given, most);
+    return json_fail(r->file, list, "has %zu entries; at most %zu are possible", given, most);
   }
   TRY(arena_allocate(&r->s->memory, out, given, size));
   *count = given;

@@ -164,7 +164,7 @@ static abut_status check_round(body_shape shape, const double size[3], double ro
   }
   return round >= ROUND_LEAST * least && round < least
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_BODY, "round is %g, neither 0 nor in [%g, %g)", round,
+           : fail(ABUT_ERROR_BODY, "round is %g; it must be 0 or in [%g, %g)", round,
                   ROUND_LEAST * least, least);
 }
 

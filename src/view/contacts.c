@@ -27,27 +27,28 @@ abut_page_options abut_default_page_options(void)
 abut_status check_page_options(const abut_page_options *o, size_t count)
 {
   if (o->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "a page's options are not made by abut_default_page_options");
+    return fail(ABUT_ERROR_ARGUMENT, "the page options were not made by abut_default_page_options");
   }
   if (!count || count > UINT32_MAX) {
-    return fail(ABUT_ERROR_ARGUMENT, "a page of %zu frames", count);
+    return fail(ABUT_ERROR_ARGUMENT, "a page cannot have %zu frames", count);
   }
   if (!(o->threshold >= THRESHOLD_LEAST && o->threshold <= 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a page's threshold is %g, not within 1/255 and 1",
+    return fail(ABUT_ERROR_ARGUMENT, "the threshold of a page is %g, not in [1/255, 1]",
                 o->threshold);
   }
   if (o->first >= count) {
-    return fail(ABUT_ERROR_ARGUMENT, "a page cannot begin with frame %zu of %zu, counted from 0",
+    return fail(ABUT_ERROR_ARGUMENT, "a page cannot begin with frame %zu (0-based) of %zu",
                 o->first, count);
   }
   if (o->picture_width > PIXELS_MOST || o->picture_height > PIXELS_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "a page's picture of %u x %u pixels is not within %d a side",
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the picture of a page has %u x %u pixels; a side can have at most %d",
                 o->picture_width, o->picture_height, PIXELS_MOST);
   }
   for (size_t i = 0; o->time && i < count; ++i) {
     if (!isfinite(o->time[i]) || (i && o->time[i] < o->time[i - 1])) {
-      return fail(ABUT_ERROR_ARGUMENT, "the time of frame %zu does not come after the one before",
-                  i);
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "the time of frame %zu must be after the time of the previous frame", i);
     }
   }
   return ABUT_SUCCESS;
@@ -93,7 +94,7 @@ static abut_status append(json_t *list, json_t *one)
 {
   return one && json_array_append_new(list, one) == 0
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_MEMORY, "no memory for a page");
+           : fail(ABUT_ERROR_MEMORY, "not enough memory for a page");
 }
 
 abut_status page_add_live(page *p, json_t **smoothings)
@@ -200,7 +201,7 @@ abut_status page_add_contacts(page *p, size_t frames, const abut_compact *list,
 {
   double deepest = 0.0;
   if (list->count > UINT32_MAX) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu contacts are too many for a page", list->count);
+    return fail(ABUT_ERROR_ARGUMENT, "a page has too many contacts: %zu", list->count);
   }
   for (size_t i = 0; i < list->count; ++i) {
     deepest = fmax(deepest, fabs(real_of(list->d, real_bytes, i)));

@@ -186,7 +186,7 @@ static abut_status add_mesh(page *p, json_t *list, size_t i, abut_body handle_,
                            page_numbers(b->info.upper, 3), "zero_set", (int)!faces);
   return mesh && json_array_append_new(list, mesh) == 0
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_MEMORY, "no memory for a page");
+           : fail(ABUT_ERROR_MEMORY, "not enough memory for a page");
 }
 
 abut_status page_meshes_add(page *p, page_meshes *m, abut_body of, const abut_smoothing *smoothing,

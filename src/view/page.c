@@ -18,7 +18,7 @@ static const struct {
 
 static abut_status no_memory(void)
 {
-  return fail(ABUT_ERROR_MEMORY, "no memory for a page");
+  return fail(ABUT_ERROR_MEMORY, "not enough memory for a page");
 }
 
 abut_status page_begin(page *p)
@@ -164,12 +164,13 @@ static abut_status deflate_bytes(const uint8_t *bytes, size_t count, bool quickl
 {
   z_stream z = {.next_in = bytes, .avail_in = (uInt)count};
   if (count > UINT_MAX / 2) { /* more than zlib or a browser can process at once */
-    return fail(ABUT_ERROR_ARGUMENT, "a page of %zu bytes is too large: at most %u", count,
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the page is too large: it has %zu bytes, and at most %u are possible", count,
                 UINT_MAX / 2);
   }
   if (deflateInit2(&z, quickly ? Z_BEST_SPEED : Z_BEST_COMPRESSION, Z_DEFLATED, WINDOW, 8,
                    Z_DEFAULT_STRATEGY) != Z_OK) {
-    return fail(ABUT_ERROR_MEMORY, "no memory to pack a page of %zu bytes", count);
+    return fail(ABUT_ERROR_MEMORY, "not enough memory to compress a page of %zu bytes", count);
   }
   const uLong most = deflateBound(&z, (uLong)count); /* slightly more than `count` */
   uint8_t *packed = malloc(most);
@@ -180,7 +181,7 @@ static abut_status deflate_bytes(const uint8_t *bytes, size_t count, bool quickl
   deflateEnd(&z);
   if (!whole) {
     free(packed);
-    return fail(ABUT_ERROR_MEMORY, "no memory to pack a page of %zu bytes", count);
+    return fail(ABUT_ERROR_MEMORY, "not enough memory to compress a page of %zu bytes", count);
   }
   *out = packed;
   return ABUT_SUCCESS;

@@ -48,7 +48,7 @@ static abut_status add_bodies(page *p, const pair_page *s)
                               page_text(name ? name : nameless[i]), "mesh", (json_int_t)mesh,
                               "mover", i, "paint", i, "stated", (int)b->parts.features.stated);
       if (!one || json_array_append_new(bodies, one) != 0) {
-        status = fail(ABUT_ERROR_MEMORY, "no memory for a page");
+        status = fail(ABUT_ERROR_MEMORY, "not enough memory for a page");
       }
     }
   done:
@@ -65,7 +65,7 @@ static abut_status add_pair(page *p, const pair_page *s)
     json_pack("{s:[i, i], s:o}", "bodies", 0, 1, "layout", page_layout(&s->pair->layout));
   return one && json_array_append_new(pairs, one) == 0
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_MEMORY, "no memory for a page");
+           : fail(ABUT_ERROR_MEMORY, "not enough memory for a page");
 }
 
 /* Adds the initial data of a page that requests frames from a server. */
@@ -202,8 +202,8 @@ abut_status abut_format_pair_page(abut_pair handle_, abut_pose_kind kind, size_t
     return ABUT_ERROR_HANDLE;
   }
   if (!pose1 || !pose2 || !options || !html || !bytes || (unsigned)kind > ABUT_POSE_QUATERNION) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "abut_format_pair_page needs poses of a kind, options, and a place for the page");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_format_pair_page: the poses, the options or the output "
+                                     "pointer is missing, or the pose kind is unknown");
   }
   TRY(check_page_options(options, count));
   abut_status status = make(&p, &s);

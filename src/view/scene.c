@@ -43,7 +43,7 @@ static abut_status append(json_t *list, json_t *one)
 {
   return one && json_array_append_new(list, one) == 0
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_MEMORY, "no memory for a page");
+           : fail(ABUT_ERROR_MEMORY, "not enough memory for a page");
 }
 
 /* ---- bodies ---- */
@@ -113,7 +113,7 @@ static abut_status add_places(page *p, scene_page *s)
   TRY(allocate(&memory, links, PLACE * sizeof *s->links));
   s->links = memory;
   if (links && s->count > SIZE_MAX / links / PLACE) {
-    return fail(ABUT_ERROR_MEMORY, "no memory for a page");
+    return fail(ABUT_ERROR_MEMORY, "not enough memory for a page");
   }
   TRY(allocate(&memory, s->count * links * PLACE, sizeof *s->places));
   s->places = memory;
@@ -246,12 +246,12 @@ static abut_status add_curves(page *p, scene_page *s, bool contacts)
 static const char *why_unforced(const scene_page *s)
 {
   const scene_def *def = &s->scene->def;
-  return s->scene->given ? "contacts were given with each step, which states do not hold"
+  return s->scene->given
+           ? "the contacts were given with each step, and the states do not contain them"
          : scene_control_count(def) > def->actuator_count
-           ? "the scene has moved links, which the page shows where the scene states them"
+           ? "the scene has moved links, and the page shows them at the poses in the scene"
          : !s->options->v && scene_control_count(def)
-           ? "the scene has controls, which are not known: --controls (in Python u) tells "
-             "them"
+           ? "the scene has controls, which are unknown: give --controls (in Python u)"
          : !s->options->v ? "the states have no velocities"
                           : NULL;
 }
@@ -495,12 +495,13 @@ abut_status abut_format_scene_page(abut_scene handle_, size_t count, const doubl
   s.nq = (size_t)s.scene->constants.nq;
   if ((!q && s.nq) || !options || !html || !bytes) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "abut_format_scene_page needs positions, options, and a place for the page");
+                "abut_format_scene_page: the positions, the options or the output pointer is NULL");
   }
   TRY(check_page_options(options, count));
   if (options->v && (s.scene->given || (scene_control_count(&s.scene->def) && !options->u))) {
-    return fail(ABUT_ERROR_ARGUMENT, "a page has no forces of a scene %s, which it does not know",
-                s.scene->given ? "whose contacts are given" : "with controls without these");
+    return fail(ABUT_ERROR_ARGUMENT, "a page cannot show the forces of a scene %s",
+                s.scene->given ? "whose contacts are given"
+                               : "with controls if the controls are not given");
   }
   abut_status status = make(&p, &s);
   status = status == ABUT_SUCCESS ? page_format(&p, html, bytes) : status;

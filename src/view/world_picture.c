@@ -38,7 +38,7 @@ static abut_status make_room(scene_picture *p, size_t framed)
   const size_t bodies = s->body_count;
   void *at;
   if (framed > SIZE_MAX / 8 / (bodies + 1) - 1) {
-    return fail(ABUT_ERROR_MEMORY, "no memory to frame %zu states", framed);
+    return fail(ABUT_ERROR_MEMORY, "not enough memory to frame %zu states", framed);
   }
   TRY(arena_allocate(&p->memory, &at, bodies, sizeof *p->pieces));
   p->pieces = at;
@@ -255,7 +255,7 @@ abut_status abut_render_scene(abut_scene handle_, const double *q, const double 
   }
   if ((p.scene->constants.nq && (!q || (count && !framed))) || !view || !rgb) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "abut_render_scene needs positions, a view and room for a picture");
+                "abut_render_scene: the positions, the view or the picture is NULL");
   }
   if (!p.scene->body_count) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene has no bodies to draw");

@@ -131,7 +131,8 @@ static abut_status bound_chunk(batch_on *on)
   }
   if (widest > INT_MAX) {
     return fail(ABUT_ERROR_MEMORY,
-                "a world takes %zu numbers in one array: more than kernels count", widest);
+                "a world needs %zu numbers in one array, which is too many for the kernels",
+                widest);
   }
   const size_t most = INT_MAX / widest;
   on->most = most < CHUNK_WORLDS ? most : CHUNK_WORLDS;
@@ -356,7 +357,7 @@ static abut_status check_row(const char *name, size_t count, size_t each)
   return !each || count <= INT_MAX / each
            ? ABUT_SUCCESS
            : fail(ABUT_ERROR_ARGUMENT,
-                  "%s: %zu times %zu numbers of a world are more than kernels count", name, count,
+                  "%s: %zu times %zu numbers of a world are too many for the kernels", name, count,
                   each);
 }
 
@@ -364,7 +365,7 @@ static abut_status check_row(const char *name, size_t count, size_t each)
 static abut_status check_steps(const loaded_scene *s, const abut_worlds *w)
 {
   if (!w->steps || w->steps > INT_MAX) {
-    return fail(ABUT_ERROR_ARGUMENT, "worlds need at least one step, and a call does at most %d",
+    return fail(ABUT_ERROR_ARGUMENT, "the number of steps must be at least 1 and at most %d",
                 INT_MAX);
   }
   const size_t kept = w->record ? w->steps / w->record : 0;
@@ -378,54 +379,55 @@ static abut_status check_steps(const loaded_scene *s, const abut_worlds *w)
 static abut_status check(const loaded_scene *s, const abut_worlds *w, bool in_world)
 {
   if (!w || w->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make worlds by abut_default_worlds");
+    return fail(ABUT_ERROR_ARGUMENT, "the worlds were not made by abut_default_worlds");
   }
   if (w->memory < ABUT_MEMORY_HOST || w->memory > ABUT_MEMORY_STATE) {
-    return fail(ABUT_ERROR_ARGUMENT, "worlds lie in host or OpenCL memory, or in a state");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the memory of worlds must be host memory, OpenCL memory or a state");
   }
   if (w->memory == ABUT_MEMORY_OPENCL && !s->context->def.opencl_queue) {
-    return fail(ABUT_ERROR_ARGUMENT, "arrays in OpenCL memory need a context made from the "
-                                     "caller's queue");
+    return fail(
+      ABUT_ERROR_ARGUMENT,
+      "arrays in OpenCL memory need a context that was made from the caller's command queue");
   }
   TRY(check_steps(s, w));
   if (w->count && ((!w->q && s->constants.nq) || (!w->v && s->constants.nv))) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu worlds are counted but their q or v is not given",
-                w->count);
+    return fail(ABUT_ERROR_ARGUMENT, "the count is %zu worlds, but q or v is NULL", w->count);
   }
   if (w->scenes || w->scene) {
     TRY(check_scenes(s, w));
   }
   if (!w->contacts && s->given) {
-    return fail(ABUT_ERROR_ARGUMENT, "the scene has pairs without bodies: give the contacts");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the scene has pairs without bodies: give the contacts with the call");
   }
   if (w->springs && !s->def.law->numbers) {
-    return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are no springs");
+    return fail(ABUT_ERROR_ARGUMENT, "the contacts of the scene are not springs");
   }
   TRY(s->def.law->check ? s->def.law->check(w) : ABUT_SUCCESS);
   if (w->inverse && !s->def.law->inverse) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "forces for given accelerations are of springs alone: other contacts' "
-                "forces follow from the solver");
+    return fail(ABUT_ERROR_ARGUMENT, "only springs have forces for given accelerations: the forces "
+                                     "of other contacts follow from the solver");
   }
   if (w->multipliers && s->def.automatic && !in_world) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "multipliers are by the slots of listed pairs; the scene has automatic ones");
+    return fail(ABUT_ERROR_ARGUMENT, "multipliers need listed pairs, because they have one entry "
+                                     "per slot; the scene has automatic pairs");
   }
   if (w->multipliers && !s->def.law->forces) {
-    return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts have no multipliers");
+    return fail(ABUT_ERROR_ARGUMENT, "the contact model of the scene has no multipliers");
   }
   if (wants_pushes(w) && !s->def.law->pushes) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "springs between clouds have no forces on links, nor of pairs");
+                "springs between point clouds have no forces on links and no forces of pairs");
   }
   if ((w->pair_forces || w->pair_normals) && w->scenes) {
-    return fail(ABUT_ERROR_ARGUMENT, "forces of pairs are of worlds of one scene");
+    return fail(ABUT_ERROR_ARGUMENT, "forces of pairs need worlds that all have the same scene");
   }
   if (w->contacts && s->def.capacity) {
-    return fail(ABUT_ERROR_ARGUMENT, "a scene with a capacity takes no contacts that are given");
+    return fail(ABUT_ERROR_ARGUMENT, "a scene with a capacity takes no given contacts");
   }
   if (w->contacts && s->def.sweep) {
-    return fail(ABUT_ERROR_ARGUMENT, "a scene that sweeps takes no contacts that are given");
+    return fail(ABUT_ERROR_ARGUMENT, "a scene with \"sweep\" takes no given contacts");
   }
   return ABUT_SUCCESS;
 }
@@ -434,7 +436,7 @@ static abut_status check(const loaded_scene *s, const abut_worlds *w, bool in_wo
 static abut_status worlds_state(const abut_worlds *w, const context *owner, state **out)
 {
   return w->q ? state_for(w->q, owner, w->count, "worlds", out)
-              : fail(ABUT_ERROR_ARGUMENT, "worlds in a state need their q");
+              : fail(ABUT_ERROR_ARGUMENT, "worlds in a state need q");
 }
 
 static abut_status run_types(steps_call *c, abut_worlds *w)

@@ -62,14 +62,14 @@ static const char *unbounded_for(const pair *p, bool bounded)
   const bool selects = p->selected_edges[0] || p->selected_edges[1];
   const bool sorts = selects && p->smoothing.select != ABUT_SELECT_GATE;
   if (p->smoothing.floor <= 0.0) {
-    return "the smoothing has no floor, so that contacts are active at any distance";
+    return "the smoothing has no floor, so contacts are active at any distance";
   }
   return bounded                            ? NULL
-         : ranks                            ? "the smoothing ranks vertices"
-         : in_fields && selects             ? "the smoothing ranks edges"
+         : ranks                            ? "the smoothing selects vertices by rank"
+         : in_fields && selects             ? "the smoothing selects edges by rank"
          : !in_fields && p->smoothing.trace ? "the smoothing traces edges"
          : sorts                            ? "the smoothing sorts edges"
-                                            : "a body's field has no end";
+                                            : "the field of a body is unbounded";
 }
 
 static abut_status warn_of_type(loaded_scene *s, const pair_type *k)
@@ -85,12 +85,11 @@ static abut_status warn_of_type(loaded_scene *s, const pair_type *k)
   const char *why = unbounded_for(p, bounded);
   char others[48] = "";
   if (k->count > 1) {
-    snprintf(others, sizeof others, ", and of %zu pairs like them", k->count - 1);
+    snprintf(others, sizeof others, ", and of %zu similar pairs", k->count - 1);
   }
   return why ? warn_of(s,
-                       "automatic: each step computes contacts of links[%d].bodies[%d] and "
-                       "links[%d].bodies[%d]%s, "
-                       "however far they are apart: %s",
+                       "automatic: each step computes the contacts of links[%d].bodies[%d] and "
+                       "links[%d].bodies[%d]%s at any distance: %s",
                        first->link[0], first->body[0], first->link[1], first->body[1], others, why)
              : ABUT_SUCCESS;
 }
@@ -273,8 +272,7 @@ static abut_status warn_of_overlaps(overlaps *o)
     const scene_pair *p = &o->s->def.pairs[of->candidate];
     TRY(warn_of(o->s,
                 "links[%d].bodies[%d] and links[%d].bodies[%d] overlap by %.3g mm at the start, "
-                "%.2g %% of the "
-                "smaller one's diagonal",
+                "which is %.2g %% of the smaller body's diagonal",
                 p->link[0], p->body[0], p->link[1], p->body[1], 1e3 * of->depth,
                 100.0 * of->share));
   }
@@ -299,11 +297,11 @@ static abut_status warn_of_drives(loaded_scene *s)
     snprintf(of, sizeof of, "actuators[%d], on links[%zu]: its kp and kv are", l.actuator, l.link);
   }
   if (l.trees > 1) {
-    snprintf(others, sizeof others, "; %zu more trees of links are like that", l.trees - 1);
+    snprintf(others, sizeof others, "; the same holds for %zu more trees of links", l.trees - 1);
   }
   return warn_of(s,
-                 "%s too much for steps of %.4g ms, in which speeds swing up; steps of up to %.4g "
-                 "ms hold near the start%s",
+                 "%s too large for steps of %.4g ms: the speeds will oscillate and grow; near the "
+                 "start, steps of up to %.4g ms are stable%s",
                  of, 1e3 * s->def.timestep, 1e3 * l.step, others);
 }
 
@@ -328,14 +326,15 @@ static abut_status warn_of_floors(loaded_scene *s)
     return ABUT_SUCCESS;
   }
   if (count > 1) {
-    snprintf(others, sizeof others, "; %zu more pairs have one above %g", count - 1, FLOOR_MOST);
+    snprintf(others, sizeof others, "; %zu more pairs have a floor above %g", count - 1,
+             FLOOR_MOST);
   }
   const scene_pair *p = &s->def.pairs[first];
-  return warn_of(s,
-                 "links[%d].bodies[%d] and links[%d].bodies[%d]: the smoothing's floor of %g cuts "
-                 "into contacts that rest, whose "
-                 "gradients become very steep; 1e-3 does not%s",
-                 p->link[0], p->body[0], p->link[1], p->body[1], p->smoothing.floor, others);
+  return warn_of(
+    s,
+    "links[%d].bodies[%d] and links[%d].bodies[%d]: the smoothing's floor of %g cuts into resting "
+    "contacts, so their gradients become very steep; use a floor such as 1e-3%s",
+    p->link[0], p->body[0], p->link[1], p->body[1], p->smoothing.floor, others);
 }
 
 /* ---- all checks ---- */
@@ -347,9 +346,8 @@ static abut_status check_types(loaded_scene *s)
   }
   if (!s->def.law->drawable) {
     return warn_of(s,
-                   "automatic: each step computes the springs of all %zu pairs, however far they "
-                   "are apart: no bound of "
-                   "theirs is known",
+                   "automatic: each step computes the springs of all %zu pairs at any distance, "
+                   "because they have no known bounds",
                    s->def.pair_count);
   }
   for (size_t i = 0; i < s->pair_type_count; ++i) {
@@ -365,14 +363,14 @@ static abut_status check_scene(loaded_scene *s)
   TRY(warn_of_drives(s));
   TRY(warn_of_floors(s));
   if (!s->def.says_pairs && s->body_count > 1) {
-    return warn_of(
-      s, "no bodies touch: it has neither `pairs` nor `automatic`, which true finds them by");
+    return warn_of(s, "no bodies can touch: the scene has neither `pairs` nor `automatic`; set "
+                      "`automatic` to true, so that pairs are found");
   }
   if (!s->def.automatic) {
     return ABUT_SUCCESS;
   }
   if (!s->def.pair_count) {
-    return warn_of(s, "automatic: there are no two bodies that may collide");
+    return warn_of(s, "automatic: no two bodies may collide");
   }
   TRY(s->def.broad_phase ? check_types(s) : ABUT_SUCCESS);
   abut_status status = find_overlaps(&o);
@@ -406,8 +404,8 @@ abut_status abut_get_scene_warning(abut_scene handle_, size_t index, const char 
   }
   if (index >= s->warning_count || !text) {
     return fail(ABUT_ERROR_ARGUMENT,
-                text ? "there is no warning %zu of %zu"
-                     : "abut_get_scene_warning needs a place for warning %zu of %zu",
+                text ? "there is no warning %zu (0-based); there are %zu"
+                     : "abut_get_scene_warning: the output pointer for warning %zu of %zu is NULL",
                 index, s->warning_count);
   }
   *text = s->warnings[index];

@@ -32,20 +32,20 @@ static abut_status check(const loaded_scene *s, const abut_items *items, const a
 {
   if (!items != !list || (list && list->count && (!forces || !list->pose || !list->slot))) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "forces of contacts need the contacts, and a place for the answer");
+                "forces of contacts: the contacts or the output array is NULL");
   }
   if (count && s->constants.nq && !q) {
     return fail(ABUT_ERROR_ARGUMENT, "forces of contacts need positions");
   }
   if (s->given || (list && !s->def.law->drawable)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no list of them",
+    return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no list of contacts",
                 s->given ? "given" : "springs");
   }
   for (size_t i = 0; list && i < list->count; ++i) {
     const size_t item = list->pose[i];
     if (item >= items->count || items->items[3 * item] >= count ||
         items->candidates[item] >= s->def.pair_count) {
-      return fail(ABUT_ERROR_ARGUMENT, "contact %zu is of no pair of these worlds", i);
+      return fail(ABUT_ERROR_ARGUMENT, "contact %zu belongs to no pair of these worlds", i);
     }
   }
   return ABUT_SUCCESS;
@@ -207,8 +207,8 @@ static abut_status check_moved(const loaded_scene *s, const void *u, size_t coun
     for (size_t k = first; k < nu; ++k) {
       if (reals_get(&controls, i * nu + k) != 0.0) {
         return fail(ABUT_ERROR_ARGUMENT,
-                    "control %zu of world %zu moves a link, and contacts are found where moved "
-                    "links stand as the scene states",
+                    "control %zu of world %zu moves a link, but contacts are computed with moved "
+                    "links at the poses in the scene",
                     k, i);
       }
     }

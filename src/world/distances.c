@@ -41,14 +41,15 @@ abut_distances abut_default_distances(void)
 static abut_status check_arrays(const abut_distances *d, const loaded_scene *s)
 {
   if (d->count && ((!d->q && s->constants.nq) || (d->pairs && !d->candidates))) {
-    return fail(ABUT_ERROR_ARGUMENT, "distances of worlds need positions and candidates");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "distances of worlds need positions and candidates; one of them is NULL");
   }
   if ((d->q_gradient && !d->d_bar) || (d->d_tangent && !d->along)) {
     return fail(ABUT_ERROR_ARGUMENT, "%s of distances need %s",
                 d->d_tangent ? "tangents" : "a gradient", d->d_tangent ? "`along`" : "`d_bar`");
   }
   if (d->reduction != ABUT_REDUCE_SOFT_DISTANCE && d->reduction != ABUT_REDUCE_DISTANCE) {
-    return fail(ABUT_ERROR_ARGUMENT, "reduction %d is no distance", (int)d->reduction);
+    return fail(ABUT_ERROR_ARGUMENT, "reduction %d is not a distance", (int)d->reduction);
   }
   return s->given || !s->def.law->drawable
            ? fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no distances of pairs",
@@ -62,15 +63,15 @@ static abut_status check_candidates(const abut_distances *d, const loaded_scene 
     const uint32_t candidate = d->candidates[2 * i], at = d->candidates[2 * i + 1];
     if (candidate >= s->def.pair_count || at >= d->pairs) {
       return fail(ABUT_ERROR_ARGUMENT,
-                  "candidate %u of distance %u: the scene has %zu candidates, and the call %zu "
-                  "distances",
+                  "candidate %u of distance %u is out of range: the scene has %zu candidates, and "
+                  "the call has %zu distances",
                   candidate, at, s->def.pair_count, d->pairs);
     }
     has[at] = true;
   }
   for (size_t i = 0; i < d->pairs; ++i) {
     if (!has[i]) {
-      return fail(ABUT_ERROR_ARGUMENT, "distance %zu has no candidate", i);
+      return fail(ABUT_ERROR_ARGUMENT, "distance %zu has no candidate pair", i);
     }
   }
   return ABUT_SUCCESS;
@@ -98,7 +99,7 @@ static abut_status check(const abut_distances *d, const loaded_scene *s)
 {
   void *has = NULL;
   if (!d || d->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make distances by abut_default_distances");
+    return fail(ABUT_ERROR_ARGUMENT, "the distances were not made by abut_default_distances");
   }
   TRY(check_arrays(d, s));
   TRY(check_apart(d, s));

@@ -214,14 +214,15 @@ static abut_status read_world(const loaded_scene *s, const reals *q, size_t worl
 static abut_status check(const loaded_scene *s, const void *q, size_t count)
 {
   if (count && s->constants.nq && !q) {
-    return fail(ABUT_ERROR_ARGUMENT, "pairs that may touch need positions");
+    return fail(ABUT_ERROR_ARGUMENT, "candidate pairs need positions");
   }
   if (s->given) {
     return fail(ABUT_ERROR_ARGUMENT, "the scene has pairs without bodies");
   }
   return count <= UINT32_MAX
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "%zu worlds are more than 32 bits count", count);
+           : fail(ABUT_ERROR_ARGUMENT, "%zu worlds are too many: at most 2^32 - 1 are possible",
+                  count);
 }
 
 static abut_status check_worlds(const loaded_scene *s, const void *q_, size_t count)
@@ -242,7 +243,7 @@ static abut_status find(loaded_scene *s, const void *q, size_t count, bool all, 
 {
   abut_status status = ABUT_SUCCESS;
   if (!out) {
-    return fail(ABUT_ERROR_ARGUMENT, "pairs that may touch need a place for the answer");
+    return fail(ABUT_ERROR_ARGUMENT, "candidate pairs: the output pointer is NULL");
   }
   *out = (abut_items){0};
   TRY(check(s, q, count));
@@ -381,11 +382,13 @@ static abut_status find_by(loaded_scene *s, const abut_pair *by, const void *q, 
                            abut_items *items, abut_compact *list)
 {
   if (!list || !list->grows || isnan(list->threshold)) {
-    return fail(ABUT_ERROR_ARGUMENT, "contacts of worlds need a list that grows, with a threshold");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "contacts of worlds need a list that grows and has a threshold");
   }
   if (!s->def.law->drawable) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "the scene's contacts are springs between whole bodies, of which there is no list");
+    return fail(
+      ABUT_ERROR_ARGUMENT,
+      "the contacts of the scene are springs between whole bodies, which have no list of contacts");
   }
   TRY(find(s, q, count, by || list->threshold <= 0.0, items));
   if (!items->count) {
@@ -441,7 +444,7 @@ abut_status abut_get_kinds(abut_scene handle_, uint32_t *kinds, abut_pair *pairs
     return ABUT_ERROR_HANDLE;
   }
   if (!count) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_get_kinds needs a place for their number");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_kinds: the pointer to the count is NULL");
   }
   const abut_status status = list_types(s, &n);
   *count = status == ABUT_SUCCESS ? n.count : 0;
@@ -466,8 +469,8 @@ static abut_status check_pairs(const numbered_types *n, const abut_pair *by, siz
                                bool *others)
 {
   if (!by || count != n->count) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu pairs for %zu kinds of candidates", by ? count : 0,
-                n->count);
+    return fail(ABUT_ERROR_ARGUMENT, "there are %zu pairs, but %zu kinds of candidates",
+                by ? count : 0, n->count);
   }
   for (size_t i = 0; i < count; ++i) {
     const pair *own = pair_get(n->pairs[i]), *given = pair_get(by[i]);
@@ -476,8 +479,8 @@ static abut_status check_pairs(const numbered_types *n, const abut_pair *by, siz
     }
     for (int side = 0; side < 2; ++side) {
       if (!same_body(own->bodies[side], given->bodies[side])) {
-        return fail(ABUT_ERROR_ARGUMENT, "pair %zu is not of the bodies of that kind of candidates",
-                    i);
+        return fail(ABUT_ERROR_ARGUMENT,
+                    "the bodies of pair %zu are not those of its kind of candidates", i);
       }
     }
     *others = *others || !same_handle(n->pairs[i], by[i]);

@@ -369,31 +369,32 @@ abut_status check_gradients(const steps_call *c)
   const abut_worlds_gradients *g = c->gradients;
   const abut_worlds *w = c->worlds;
   if (!g || g->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make gradients by abut_default_worlds_gradients");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the gradients were not made by abut_default_worlds_gradients");
   }
   if ((g->p || g->d || g->n || g->activity) && (!w->contacts || w->steps != 1)) {
-    return fail(ABUT_ERROR_ARGUMENT, "gradients by contacts are those of one step with contacts "
-                                     "that are given");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "gradients by contacts need a call of one step with given contacts");
   }
   const contact_law *law = law_of(c);
   if (g->escaped && !(g->escape && law->escapes)) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "what has escaped is asked for, but hard contacts do not `escape`");
+    return fail(ABUT_ERROR_ARGUMENT, "`escaped` is requested, but `escape` is off, or the contacts "
+                                     "are not hard contacts (\"lcp\")");
   }
   if (g->springs && !law->numbers) {
-    return fail(ABUT_ERROR_ARGUMENT, "the scene's contacts are no springs");
+    return fail(ABUT_ERROR_ARGUMENT, "the contacts of the scene are not springs");
   }
   if ((g->link_forces || g->pair_forces) && !law->pulls_pushes) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "forces of contacts have gradients with soft contacts, "
-                "\"cone\", and not with \"%s\"",
-                law->word);
+    return fail(
+      ABUT_ERROR_ARGUMENT,
+      "forces of contacts have gradients only with soft contacts (\"cone\"), not with \"%s\"",
+      law->word);
   }
   if (g->pair_forces && w->scenes) {
-    return fail(ABUT_ERROR_ARGUMENT, "forces of pairs are of worlds of one scene");
+    return fail(ABUT_ERROR_ARGUMENT, "forces of pairs need worlds that all have the same scene");
   }
   if (g->record && !w->record) {
-    return fail(ABUT_ERROR_ARGUMENT, "cotangents of kept states need `record`");
+    return fail(ABUT_ERROR_ARGUMENT, "cotangents of recorded states need `record`");
   }
   return ABUT_SUCCESS;
 }

@@ -241,8 +241,7 @@ static abut_status check_slots(const loaded_scene *s)
   return good == s->group_count || !tables_bounds_slots(&s->def)
            ? ABUT_SUCCESS
            : scene_fail(&s->def, scene_pair_place(&s->def, (size_t)s->groups[good].pair),
-                        "with %s a world has %zu slots of contacts, more than the %zu that kernels "
-                        "count",
+                        "with %s a world has %zu contact slots; the kernels take at most %zu",
                         scene_pair_is_automatic(&s->def, (size_t)s->groups[good].pair)
                           ? "its automatic pairs"
                           : "it",
@@ -275,8 +274,8 @@ static abut_status check_dofs(const loaded_scene *s)
     const int dofs = s->constants.vadr[i] + joint_dofs(s->def.links[i].joint.type);
     if (dofs > most) {
       return scene_fail(&s->def, (scene_place){.list = "links", .index = i},
-                        "up to here the links have %d degrees of freedom; with the contact model "
-                        "\"%s\" %d are the most",
+                        "up to here the links have %d degrees of freedom; the contact model \"%s\" "
+                        "allows at most %d",
                         dofs, s->def.law->word, most);
     }
   }
@@ -369,7 +368,7 @@ abut_status abut_load_scene(abut_context handle_, const char *path, abut_scene *
 {
   ENTER(context_pool, handle_);
   if (!path || !out) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_load_scene needs a path and a handle");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_load_scene: the path or the handle is NULL");
   }
   *out = (abut_scene){0, 0};
   const abut_scene_options options = abut_default_scene_options();
@@ -386,11 +385,12 @@ abut_status abut_load_scene_with(abut_context handle_, const char *path,
 {
   ENTER(context_pool, handle_);
   if (!path || !out) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_load_scene_with needs a path and a handle");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_load_scene_with: the path or the handle is NULL");
   }
   *out = (abut_scene){0, 0};
   if (!options || options->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make options of scenes by abut_default_scene_options");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the scene options were not made by abut_default_scene_options");
   }
   return load(handle_, path, NULL, options, out);
 }

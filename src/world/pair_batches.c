@@ -221,7 +221,7 @@ abut_status grow_pool(const stepping *s, size_t pairs, size_t contacts)
   slot_pairs *own = slot_pairs_of(s);
   if (contacts > INT_MAX - lanes || pairs > INT_MAX / WORLD_PAIR_INTS) {
     return fail(chunk_error(s),
-                "%zu contacts of %zu pairs in %zu worlds, %llu bytes, are more than kernels count",
+                "%zu contacts of %zu pairs in %zu worlds (%llu bytes) are too many for the kernels",
                 contacts, pairs, s->count, (unsigned long long)chunk_bytes(s, pairs, contacts));
   }
   bytes_of_pair(s->call, sizes_of(s), real, one);
@@ -246,8 +246,9 @@ abut_status check_budget(const stepping *s, size_t contacts)
   const uint64_t needed = chunk_bytes(s, slot_pairs_of(s)->pair_room, contacts);
   return s->count < 2 || !at->guessed || needed <= budget
            ? ABUT_SUCCESS
-           : fail(chunk_error(s), "%zu contacts in %zu worlds take %llu bytes, of %llu for a chunk",
-                  contacts, s->count, (unsigned long long)needed, (unsigned long long)budget);
+           : fail(chunk_error(s),
+                  "%zu contacts in %zu worlds need %llu bytes, but a chunk has only %llu", contacts,
+                  s->count, (unsigned long long)needed, (unsigned long long)budget);
 }
 
 void note_bytes(const stepping *s)
@@ -383,7 +384,7 @@ abut_status pair_batches_start(const stepping *s)
   for (size_t type = 0; type < types; ++type) {
     const size_t count = s->count * members_of(s, type).count;
     if (count > INT_MAX - all) {
-      return fail(chunk_error(s), "%zu pairs in %zu worlds are more than kernels count", count,
+      return fail(chunk_error(s), "%zu pairs in %zu worlds are too many for the kernels", count,
                   s->count);
     }
     totals[type] = (int)count;

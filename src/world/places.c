@@ -11,7 +11,7 @@ abut_status scene_check_positions(const loaded_scene *s, const double *q)
 {
   for (int i = 0; i < s->constants.nq; ++i) {
     if (!isfinite(q[i])) {
-      return fail(ABUT_ERROR_ARGUMENT, "position %d, counted from 0, is %g", i, q[i]);
+      return fail(ABUT_ERROR_ARGUMENT, "position %d (0-based) is %g; it must be finite", i, q[i]);
     }
   }
   const size_t bad = scene_bad_quaternion(&s->def, q);
@@ -56,8 +56,8 @@ abut_status abut_get_scene_pair(abut_scene handle_, size_t index, abut_scene_pai
   }
   if (index >= s->def.listed_count || !out) {
     return fail(ABUT_ERROR_ARGUMENT,
-                out ? "there is no pair %zu of %zu"
-                    : "abut_get_scene_pair needs a place for pair %zu of %zu",
+                out ? "there is no pair %zu (0-based); there are %zu"
+                    : "abut_get_scene_pair: the output pointer for pair %zu of %zu is NULL",
                 index, s->def.listed_count);
   }
   const scene_pair *p = &s->def.pairs[index];
@@ -93,7 +93,7 @@ abut_status abut_place_pairs(abut_scene handle_, const double *q, double *pose1,
     return ABUT_ERROR_HANDLE;
   }
   if ((s->constants.nq && !q) || (s->def.listed_count && (!pose1 || !pose2))) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_place_pairs needs positions and room for poses");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_place_pairs: the positions or an output array is NULL");
   }
   void *links = NULL;
   TRY(allocate(&links, s->def.link_count, PLACE * sizeof(double)));
@@ -113,7 +113,7 @@ abut_status abut_place_links(abut_scene handle_, const double *q, double *poses)
     return ABUT_ERROR_HANDLE;
   }
   if ((s->constants.nq && !q) || !poses) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_place_links needs positions and room for poses");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_place_links: the positions or an output array is NULL");
   }
   return scene_place_links(s, q, poses);
 }

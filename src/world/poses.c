@@ -99,7 +99,7 @@ static abut_status run(abut_scene handle_, const char *const names[4],
                  .out = {out, 0, context_real_bytes(s->context)}};
   if (count && ((!q && s->constants.nq) || (!in && c.in_width && find != find_poses) ||
                 (!out && c.out_width))) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s needs all of its arrays", names[0]);
+    return fail(ABUT_ERROR_ARGUMENT, "%s: an array is NULL", names[0]);
   }
   const size_t real = context_real_bytes(s->context);
   const memory_range all[] = {{names[1], q, rows_bytes(count, (size_t)s->constants.nq * real),
@@ -156,7 +156,8 @@ abut_status abut_get_link_name(abut_scene handle_, size_t link, const char **nam
   }
   if (!name || link >= s->def.link_count) {
     return fail(ABUT_ERROR_ARGUMENT,
-                name ? "there is no link %zu of %zu" : "the name of link %zu of %zu needs a place",
+                name ? "there is no link %zu (0-based); there are %zu"
+                     : "the output pointer for the name of link %zu of %zu is NULL",
                 link, s->def.link_count);
   }
   *name = s->def.links[link].name;

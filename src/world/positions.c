@@ -161,7 +161,7 @@ static abut_status map_worlds(abut_scene handle_, const char *const names[4], co
     return ABUT_ERROR_HANDLE;
   }
   if (count && !(q && x && y)) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s needs all of its arrays", names[0]);
+    return fail(ABUT_ERROR_ARGUMENT, "%s: an array is NULL", names[0]);
   }
   const abut_precision precision = s->context->def.precision;
   const size_t nq = (size_t)s->constants.nq, nv = (size_t)s->constants.nv;
@@ -287,7 +287,7 @@ abut_status abut_map_positions(abut_scene scene, abut_position_map map, size_t c
     [ABUT_GRADIENT_FROM_TANGENT] = {keep, gradient_from_tangent, false, true},
   };
   if ((int)map < 0 || map > ABUT_GRADIENT_FROM_TANGENT) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no map %d of positions", (int)map);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown map of positions %d", (int)map);
   }
   return map_worlds(scene, names, &maps[map], count, q, from, to);
 }

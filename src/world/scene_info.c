@@ -101,7 +101,8 @@ abut_status abut_get_scene_body(abut_scene handle_, size_t index, size_t *link, 
     return ABUT_ERROR_HANDLE;
   }
   if (index >= s->body_count) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no body %zu of %zu", index, s->body_count);
+    return fail(ABUT_ERROR_ARGUMENT, "there is no body %zu (0-based); there are %zu", index,
+                s->body_count);
   }
   const size_t of = scene_body_link(&s->def, index);
   if (link) {
@@ -122,8 +123,8 @@ abut_status abut_get_candidate(abut_scene handle_, size_t index, size_t *a, size
   }
   if (index >= s->def.pair_count || !a || !b) {
     return fail(ABUT_ERROR_ARGUMENT,
-                a && b ? "there is no candidate %zu of %zu"
-                       : "abut_get_candidate needs places for candidate %zu of %zu",
+                a && b ? "there is no candidate %zu (0-based); there are %zu"
+                       : "abut_get_candidate: an output pointer for candidate %zu of %zu is NULL",
                 index, s->def.pair_count);
   }
   const scene_pair *p = &s->def.pairs[index];
@@ -158,7 +159,8 @@ abut_status abut_get_named_start(abut_scene handle_, size_t index, const char **
     return ABUT_ERROR_HANDLE;
   }
   if (index >= s->def.start_count) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no start %zu of %zu", index, s->def.start_count);
+    return fail(ABUT_ERROR_ARGUMENT, "there is no start %zu (0-based); there are %zu", index,
+                s->def.start_count);
   }
   const scene_start *from = &s->def.starts[index];
   if (name) {
@@ -201,7 +203,7 @@ abut_status abut_get_scene_springs(abut_scene handle_, double *springs)
   }
   if (!springs || !s->def.law->numbers) {
     return fail(ABUT_ERROR_ARGUMENT, springs
-                                       ? "the scene's contacts are no springs"
+                                       ? "the contacts of the scene are not springs"
                                        : "abut_get_scene_springs needs a place for its answer");
   }
   for (size_t i = 0; i < s->def.listed_count; ++i) {

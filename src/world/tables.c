@@ -459,9 +459,10 @@ static void put_parameters(const scene_def *s, scene_tables *m)
 
 static abut_status refuse_count(size_t count, const char *what)
 {
-  return count <= INT_MAX ? ABUT_SUCCESS
-                          : fail(ABUT_ERROR_ARGUMENT,
-                                 "%zu %s of a world are more than kernels count", count, what);
+  return count <= INT_MAX
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "a world has %zu %s, which is too many for the kernels",
+                  count, what);
 }
 
 /* Reserves `count` places after those already taken and returns the first. Beyond INT_MAX it
@@ -613,9 +614,8 @@ static abut_status count_sizes(const scene_def *s, const scene_constants *c,
   if (!few && !tables_bounds_slots(s)) {
     slots = TABLES_SLOTS_MOST; /* only used to bound the expected needs of a world */
   } else if (!few) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "%zu slots of contacts of a world are more than the %zu that kernels count", slots,
-                TABLES_SLOTS_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "a world has %zu contact slots; the kernels take at most %zu",
+                slots, TABLES_SLOTS_MOST);
   }
   *out = (world_sizes){.links = (int)s->link_count,
                        .nq = c->nq,

@@ -192,16 +192,17 @@ abut_worlds_transition abut_default_worlds_transition(void)
 abut_status check_tangents(const steps_call *c)
 {
   if (c->tangents && c->tangents->cookie != COOKIE_TANGENTS) {
-    return fail(ABUT_ERROR_ARGUMENT, "make tangents by abut_default_worlds_tangents");
+    return fail(ABUT_ERROR_ARGUMENT, "the tangents were not made by abut_default_worlds_tangents");
   }
   if (c->transition && c->transition->cookie != COOKIE_TRANSITION) {
-    return fail(ABUT_ERROR_ARGUMENT, "make a transition by abut_default_worlds_transition");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the transition was not made by abut_default_worlds_transition");
   }
   if (!c->tangents && !c->transition) {
-    return fail(ABUT_ERROR_ARGUMENT, "derivatives need tangents, or a transition to fill");
+    return fail(ABUT_ERROR_ARGUMENT, "derivatives need tangents or a transition; both are NULL");
   }
   if (c->transition && c->worlds->steps != 1) {
-    return fail(ABUT_ERROR_ARGUMENT, "a transition is that of one step, not of %zu",
+    return fail(ABUT_ERROR_ARGUMENT, "a transition needs exactly one step, not %zu",
                 c->worlds->steps);
   }
   return ABUT_SUCCESS;

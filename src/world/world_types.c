@@ -12,17 +12,18 @@ static abut_status check_given(const loaded_scene *s, const abut_given_contacts 
   const int links = (int)s->def.link_count, pairs = (int)s->def.listed_count;
   if (c->count &&
       (!c->owner || !c->opposing || !c->pair || !c->p || !c->d || !c->n || !c->activity)) {
-    return fail(ABUT_ERROR_ARGUMENT, "given contacts need all of their arrays");
+    return fail(ABUT_ERROR_ARGUMENT, "given contacts: an array is NULL");
   }
   for (size_t i = 0; i < c->count; ++i) {
     if (c->owner[i] < WORLD || c->owner[i] >= links || c->opposing[i] < WORLD ||
         c->opposing[i] >= links || c->owner[i] == c->opposing[i]) {
-      return fail(ABUT_ERROR_ARGUMENT, "contact %zu is between links %d and %d of %d", i,
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "contact %zu names links %d and %d, but there are only %d links", i,
                   (int)c->owner[i], (int)c->opposing[i], links);
     }
     if (c->pair[i] < 0 || c->pair[i] >= pairs) {
-      return fail(ABUT_ERROR_ARGUMENT, "contact %zu is of pair %d of %d", i, (int)c->pair[i],
-                  pairs);
+      return fail(ABUT_ERROR_ARGUMENT, "contact %zu names pair %d, but there are only %d pairs", i,
+                  (int)c->pair[i], pairs);
     }
   }
   return ABUT_SUCCESS;
@@ -34,7 +35,7 @@ abut_status group_given(steps_call *c)
   world_type *k = c->types;
   void *memory = NULL;
   if (g->count > TABLES_SLOTS_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu given contacts are more than the %zu that kernels count",
+    return fail(ABUT_ERROR_ARGUMENT, "there are %zu given contacts; the kernels take at most %zu",
                 g->count, TABLES_SLOTS_MOST);
   }
   TRY(check_given(c->scene, g));
@@ -92,41 +93,43 @@ static size_t slots_of_scene(loaded_scene *s)
 abut_status check_scenes(const loaded_scene *own, const abut_worlds *w)
 {
   if (!w->scenes || !w->scene_count || (w->count && !w->scene)) {
-    return fail(ABUT_ERROR_ARGUMENT, "worlds of several scenes need a list of them, and an index "
-                                     "for each world");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "worlds of several scenes need a list of scenes, and a scene index for each world");
   }
   if (w->contacts || w->memory == ABUT_MEMORY_STATE || w->count > UINT32_MAX) {
-    return fail(ABUT_ERROR_ARGUMENT, "worlds of several scenes take no given contacts, lie in no "
-                                     "state, and are counted in 32 bits");
+    return fail(ABUT_ERROR_ARGUMENT, "worlds of several scenes take no given contacts, cannot be "
+                                     "in a state, and can be at most 2^32 - 1");
   }
   loaded_scene *any = scene_get(w->scenes[0]);
   const size_t first = any ? slots_of_scene(any) : 0;
   for (size_t i = 0; i < w->scene_count; ++i) {
     loaded_scene *s = scene_get(w->scenes[i]);
     if (!s || s->context != own->context) {
-      return fail(ABUT_ERROR_HANDLE, "scene %zu of the worlds' list is none, or of another context",
+      return fail(ABUT_ERROR_HANDLE,
+                  "scene %zu of the worlds' list is null, destroyed, or belongs to another context",
                   i);
     }
     if (!same_shape(own, s)) {
-      return fail(ABUT_ERROR_ARGUMENT,
-                  "scene %zu of the worlds' list has not the links, joints, "
-                  "pairs, actuators, tendons, equalities, integrator and contact model of the "
-                  "call's own scene",
-                  i);
+      return fail(
+        ABUT_ERROR_ARGUMENT,
+        "scene %zu of the worlds' list must have the same links, joints, pairs, actuators, "
+        "tendons, equalities, integrator and contact model as the scene of the call",
+        i);
     }
     if (s->given) {
       return fail(ABUT_ERROR_ARGUMENT, "scene %zu of the worlds' list has pairs without bodies", i);
     }
     if (w->multipliers && slots_of_scene(s) != first) {
       return fail(ABUT_ERROR_ARGUMENT,
-                  "multipliers need scenes of as many contacts; scene %zu of the "
-                  "worlds' list differs",
+                  "multipliers need scenes with equal numbers of contacts; scene %zu of the "
+                  "worlds' list has a different number",
                   i);
     }
   }
   for (size_t i = 0; i < w->count; ++i) {
     if (w->scene[i] >= w->scene_count) {
-      return fail(ABUT_ERROR_ARGUMENT, "world %zu is of scene %u; the worlds' list has %zu", i,
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "world %zu names scene %u, but the worlds' list has only %zu scenes", i,
                   (unsigned)w->scene[i], w->scene_count);
     }
   }

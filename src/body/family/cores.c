@@ -30,12 +30,13 @@ static abut_status check(const void *one, size_t i)
 {
   const abut_core *c = one;
   if (c->kind != ABUT_CORE_BOX && c->kind != ABUT_CORE_DISC) {
-    return fail(ABUT_ERROR_BODY, "core %zu: there is no kind %d", i, (int)c->kind);
+    return fail(ABUT_ERROR_BODY, "core %zu: unknown kind %d", i, (int)c->kind);
   }
   for (size_t k = 0; k < length_count(c); ++k) {
     if (!is_half(c, c->half[k])) {
-      return fail(ABUT_ERROR_BODY, "core %zu: length %zu of its %s is %g, not %s and at most %g", i,
-                  k, name_of(c), c->half[k], c->kind == ABUT_CORE_DISC ? "above 0" : "0 or above",
+      return fail(ABUT_ERROR_BODY,
+                  "core %zu: length %zu of its %s is %g; it must be %s and at most %g", i, k,
+                  name_of(c), c->half[k], c->kind == ABUT_CORE_DISC ? "above 0" : "0 or above",
                   COORDINATE_MOST);
     }
   }
@@ -50,7 +51,7 @@ static abut_status check(const void *one, size_t i)
   }
   if (!has_length(q, 4)) {
     return fail(ABUT_ERROR_BODY,
-                "core %zu: rotation is the quaternion %g %g %g %g, whose length is 0 or not finite",
+                "core %zu: the quaternion %g %g %g %g has a length of 0, or one that is not finite",
                 i, q[0], q[1], q[2], q[3]);
   }
   return ABUT_SUCCESS;
@@ -63,8 +64,8 @@ static abut_status read_lengths(const json_file *f, const json_at *at, abut_core
   const bool is_box = json_find(at, "box", &box_at), is_disc = json_find(at, "disc", &disc_at);
   if (is_box == is_disc) {
     return json_fail(f, at,
-                     is_box ? "a box and a disc; a core has one of them"
-                            : "neither a box nor a disc");
+                     is_box ? "has both a box and a disc; a core has only one of them"
+                            : "has no box and no disc; a core has one of them");
   }
   const json_at *lengths = is_box ? &box_at : &disc_at;
   c->kind = is_box ? ABUT_CORE_BOX : ABUT_CORE_DISC;
@@ -72,7 +73,7 @@ static abut_status read_lengths(const json_file *f, const json_at *at, abut_core
   for (size_t k = 0; k < length_count(c); ++k) {
     if (!is_half(c, c->half[k])) {
       json_at element = json_element(lengths, k);
-      return json_fail(f, &element, "%.9g is not %s and at most %g", c->half[k],
+      return json_fail(f, &element, "is %.9g; it must be %s and at most %g", c->half[k],
                        is_box ? "0 or above" : "above 0", COORDINATE_MOST);
     }
   }
@@ -91,7 +92,7 @@ static abut_status read(const json_file *f, const json_at *at, arena *memory, vo
   TRY(json_need(f, at, "radius", &member));
   TRY(json_number(f, &member, &c->radius));
   if (!(c->radius >= CORE_RADIUS_LEAST && c->radius <= COORDINATE_MOST)) {
-    return json_fail(f, &member, "%.9g is not within %g to %g", c->radius, CORE_RADIUS_LEAST,
+    return json_fail(f, &member, "%.9g is not in [%g, %g]", c->radius, CORE_RADIUS_LEAST,
                      COORDINATE_MOST);
   }
   return read_placement(f, at, c->position, c->quaternion);

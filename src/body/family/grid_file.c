@@ -37,11 +37,11 @@ static abut_status need(const grid_reader *r, const char *array, abut_array *out
 static abut_status check_reals(npy_where where, const abut_array *a, uint32_t dimensions)
 {
   if (a->type != ABUT_ARRAY_FLOAT32 && a->type != ABUT_ARRAY_FLOAT64) {
-    return npy_fail(where, "dtype %s, not float32 or float64", npy_type_name(a->type));
+    return npy_fail(where, "has dtype %s, expected float32 or float64", npy_type_name(a->type));
   }
   return a->dimensions == dimensions
            ? ABUT_SUCCESS
-           : npy_fail(where, "%u dimensions, not %u", a->dimensions, dimensions);
+           : npy_fail(where, "has %u dimensions, expected %u", a->dimensions, dimensions);
 }
 
 /* Copies numbers within +-most to double. */
@@ -51,7 +51,7 @@ static abut_status copy_reals(npy_where where, const abut_array *a, size_t count
   for (size_t i = 0; i < count; i++) {
     out[i] = npy_real(a, i);
     if (!(fabs(out[i]) <= most)) {
-      return npy_fail(where, "number %zu, counted from 0, is %g, not within +-%g", i, out[i], most);
+      return npy_fail(where, "number %zu (0-based) is %g, not within +-%g", i, out[i], most);
     }
   }
   return ABUT_SUCCESS;
@@ -75,14 +75,14 @@ static abut_status take_coefficients(const grid_reader *r, const abut_array *a, 
   for (int k = 0; k < 3; k++) {
     out->size[k] = a->shape[k];
     if (a->shape[k] < GRID_SIDE_LEAST || a->shape[k] > GRID_SIDE_MOST) {
-      return npy_fail(where, "%zu nodes along axis %d, not %d to %d", a->shape[k], k,
+      return npy_fail(where, "has %zu nodes along axis %d, expected %d to %d", a->shape[k], k,
                       GRID_SIDE_LEAST, GRID_SIDE_MOST);
     }
   }
   const size_t count = a->shape[0] * a->shape[1] * a->shape[2];
   return count <= GRID_NODES_MOST
            ? keep_reals(r, a, count, &out->coefficients)
-           : npy_fail(where, "%zu nodes; %zu are the most", count, GRID_NODES_MOST);
+           : npy_fail(where, "has %zu nodes; at most %zu are possible", count, GRID_NODES_MOST);
 }
 
 static abut_status take_origin(const grid_reader *r, const abut_array *a, abut_grid *out)
@@ -90,7 +90,7 @@ static abut_status take_origin(const grid_reader *r, const abut_array *a, abut_g
   const npy_where where = {r->name, a->name};
   TRY(check_reals(where, a, 1));
   return a->shape[0] == 3 ? copy_reals(where, a, 3, COORDINATE_MOST, out->origin)
-                          : npy_fail(where, "not of shape (3,)");
+                          : npy_fail(where, "must have shape (3,)");
 }
 
 static abut_status take_spacing(const grid_reader *r, const abut_array *a, abut_grid *out)
@@ -100,8 +100,7 @@ static abut_status take_spacing(const grid_reader *r, const abut_array *a, abut_
   out->spacing = npy_real(a, 0);
   return out->spacing >= SPACING_LEAST && out->spacing <= COORDINATE_MOST
            ? ABUT_SUCCESS
-           : npy_fail(where, "%g is not within %g to %g", out->spacing, SPACING_LEAST,
-                      COORDINATE_MOST);
+           : npy_fail(where, "%g is not in [%g, %g]", out->spacing, SPACING_LEAST, COORDINATE_MOST);
 }
 
 typedef abut_status take_array(const grid_reader *r, const abut_array *a, abut_grid *out);
@@ -123,10 +122,10 @@ static abut_status take_blocks(const grid_reader *r, const abut_array *a, abut_g
   const npy_where where = {r->name, a->name};
   void *memory;
   if (a->type != ABUT_ARRAY_INT32) {
-    return npy_fail(where, "dtype %s, not int32", npy_type_name(a->type));
+    return npy_fail(where, "has dtype %s, expected int32", npy_type_name(a->type));
   }
   if (a->dimensions != 2 || a->shape[1] != 3 || !a->shape[0] || a->shape[0] > ELEMENT_LIMIT) {
-    return npy_fail(where, "not of shape (B, 3) of blocks");
+    return npy_fail(where, "must have shape (B, 3), one row per block");
   }
   out->block_count = a->shape[0];
   TRY(arena_allocate(r->memory, &memory, out->block_count, 3 * sizeof *out->blocks));
@@ -141,7 +140,7 @@ static abut_status take_corrections(const grid_reader *r, const abut_array *a, a
   TRY(check_reals(where, a, 4));
   if (a->shape[0] != out->block_count || a->shape[1] != SIDE || a->shape[2] != SIDE ||
       a->shape[3] != SIDE) {
-    return npy_fail(where, "not of shape (%zu, %d, %d, %d)", out->block_count, SIDE, SIDE, SIDE);
+    return npy_fail(where, "must have shape (%zu, %d, %d, %d)", out->block_count, SIDE, SIDE, SIDE);
   }
   return keep_reals(r, a, out->block_count * SIDE * SIDE * SIDE, &out->coefficients);
 }
@@ -187,8 +186,8 @@ static abut_status read_levels(const grid_reader *r, abut_grid *out)
     out->level_count = level > out->level_count ? level : out->level_count;
   }
   if (out->level_count > GRID_LEVELS_MOST) {
-    return fail_at(ABUT_ERROR_FORMAT, r->name, 0, "%zu levels; %d are the most", out->level_count,
-                   GRID_LEVELS_MOST);
+    return fail_at(ABUT_ERROR_FORMAT, r->name, 0, "has %zu levels; at most %d are possible",
+                   out->level_count, GRID_LEVELS_MOST);
   }
   TRY(arena_allocate(r->memory, &memory, out->level_count, sizeof *out->levels));
   abut_grid_level *levels = memory;

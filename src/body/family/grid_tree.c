@@ -78,12 +78,13 @@ static abut_status add_level(const abut_grid *g, size_t i, size_t level, int32_t
     const int32_t *at = l->blocks + 3 * b;
     int32_t *place = place_of(t, level, at);
     if (!place) {
-      return fail(ABUT_ERROR_BODY, "grid %zu, level %zu: block %zu, at %d %d %d, lies in no %s", i,
-                  level, b, at[0], at[1], at[2],
-                  level == 1 ? "cell of the grid" : "block of the level before");
+      return fail(ABUT_ERROR_BODY,
+                  "grid %zu, level %zu: block %zu, at %d %d %d, is not inside any %s", i, level, b,
+                  at[0], at[1], at[2],
+                  level == 1 ? "cell of the grid" : "block of the previous level");
     }
     if (*place >= 0) {
-      return fail(ABUT_ERROR_BODY, "grid %zu, level %zu: block %zu, at %d %d %d, is there twice", i,
+      return fail(ABUT_ERROR_BODY, "grid %zu, level %zu: block %zu, at %d %d %d, is a duplicate", i,
                   level, b, at[0], at[1], at[2]);
     }
     *place = first + (int32_t)b;

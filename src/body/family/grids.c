@@ -21,13 +21,13 @@ static abut_status check_sizes(const abut_grid *g, size_t i)
   size_t nodes = 1;
   for (int k = 0; k < 3; ++k) {
     if (g->size[k] < GRID_SIDE_LEAST || g->size[k] > GRID_SIDE_MOST) {
-      return fail(ABUT_ERROR_BODY, "grid %zu has %zu nodes along axis %d, not %d to %d", i,
+      return fail(ABUT_ERROR_BODY, "grid %zu has %zu nodes along axis %d, expected %d to %d", i,
                   g->size[k], k, GRID_SIDE_LEAST, GRID_SIDE_MOST);
     }
     nodes *= g->size[k];
   }
   if (nodes > GRID_NODES_MOST) {
-    return fail(ABUT_ERROR_BODY, "grid %zu has %zu nodes; %zu are the most", i, nodes,
+    return fail(ABUT_ERROR_BODY, "grid %zu has %zu nodes; at most %zu are possible", i, nodes,
                 GRID_NODES_MOST);
   }
   if (!(g->spacing >= SPACING_LEAST && g->spacing <= COORDINATE_MOST)) {
@@ -63,8 +63,8 @@ static abut_status check_coefficients(const abut_grid *g, size_t i)
         }
         if (!(*c > 0.0) && is_outer(g, at)) {
           return fail(ABUT_ERROR_BODY,
-                      "grid %zu: coefficient %zu %zu %zu is %g; those of the "
-                      "outer four layers must be above 0",
+                      "grid %zu: coefficient %zu %zu %zu is %g; coefficients in the outer four "
+                      "layers must be above 0",
                       i, at[0], at[1], at[2], *c);
         }
       }
@@ -79,8 +79,8 @@ static abut_status check_levels(const abut_grid *g, size_t i)
 {
   size_t blocks = 0;
   if (g->level_count > GRID_LEVELS_MOST || (g->level_count && !g->levels)) {
-    return fail(ABUT_ERROR_BODY, "grid %zu has %zu levels; %d are the most", i, g->level_count,
-                GRID_LEVELS_MOST);
+    return fail(ABUT_ERROR_BODY, "grid %zu has %zu levels; at most %d are possible", i,
+                g->level_count, GRID_LEVELS_MOST);
   }
   for (size_t l = 0; l < g->level_count; ++l) {
     const abut_grid_level *level = &g->levels[l];
@@ -93,7 +93,7 @@ static abut_status check_levels(const abut_grid *g, size_t i)
   }
   return blocks <= ELEMENT_LIMIT
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_BODY, "grid %zu has %zu blocks; %zu are the most", i, blocks,
+           : fail(ABUT_ERROR_BODY, "grid %zu has %zu blocks; at most %zu are possible", i, blocks,
                   ELEMENT_LIMIT);
 }
 
@@ -113,8 +113,8 @@ static abut_status check_block(const abut_grid *g, size_t i, size_t level, size_
     }
     if (c[n] != 0.0 && !grid_node_is_inner(&a, node)) {
       return fail(ABUT_ERROR_BODY,
-                  "grid %zu, level %zu, block %zu: coefficient %d %d %d is %g; it "
-                  "must be 0 where less than two cells inside the level's blocks",
+                  "grid %zu, level %zu, block %zu: coefficient %d %d %d is %g; it must be 0 within "
+                  "two cells of the border of the level's blocks",
                   i, level, block, node[0], node[1], node[2], c[n]);
     }
   }
@@ -134,8 +134,8 @@ static abut_status check_corrections(const abut_grid *g, size_t i)
   }
   if (g->level_count && !(grid_rim_least(g) > 0.0)) {
     status = fail(ABUT_ERROR_BODY,
-                  "grid %zu: with its corrections the coefficients of the outer "
-                  "four layers may not be above 0",
+                  "grid %zu: with the corrections of its levels, a coefficient in the outer four "
+                  "layers may be 0 or below; it must be above 0",
                   i);
   }
 done:

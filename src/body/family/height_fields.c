@@ -24,7 +24,7 @@ static abut_status check(const void *one, size_t i)
   size_t at;
   for (int k = 0; k < 2; ++k) {
     if (sides[k] < HEIGHT_SIDE_LEAST || sides[k] > HEIGHT_SIDE_MOST) {
-      return fail(ABUT_ERROR_BODY, "height field %zu has %zu %s, not %d to %d", i, sides[k],
+      return fail(ABUT_ERROR_BODY, "height field %zu has %zu %s, expected %d to %d", i, sides[k],
                   k ? "columns" : "rows", HEIGHT_SIDE_LEAST, HEIGHT_SIDE_MOST);
     }
     if (!is_length(h->size[k])) {

@@ -31,16 +31,17 @@ bool height_field_fault(const abut_height_field *h, size_t *at, char *cause, siz
     const double z = h->heights[i];
     *at = i;
     if (!(fabs(z) <= COORDINATE_MOST)) {
-      snprintf(cause, room, "a height of %g m is not within +-%g", z, COORDINATE_MOST);
+      snprintf(cause, room, "the height %g m is not within +-%g", z, COORDINATE_MOST);
       return true;
     }
     if (!(z > -h->base)) {
-      snprintf(cause, room, "a height of %g m is not above the base, at %g m", z, -h->base);
+      snprintf(cause, room, "the height %g m is not above the base at %g m", z, -h->base);
       return true;
     }
     if ((i % h->columns && is_too_steep(z, h->heights[i - 1], dx)) ||
         (i >= h->columns && is_too_steep(z, h->heights[i - h->columns], dy))) {
-      snprintf(cause, room, "a height of %g m is steeper than %g from the one before it", z,
+      snprintf(cause, room,
+               "the slope from the previous height to the height %g m is steeper than %g", z,
                HEIGHT_SLOPE_MOST);
       return true;
     }
@@ -70,8 +71,8 @@ static abut_status check_sides(const char *name, size_t rows, size_t columns)
 {
   return is_side(rows) && is_side(columns)
            ? ABUT_SUCCESS
-           : fail_at(ABUT_ERROR_FORMAT, name, 0, "%zu by %zu heights; a side has %d to %d", rows,
-                     columns, HEIGHT_SIDE_LEAST, HEIGHT_SIDE_MOST);
+           : fail_at(ABUT_ERROR_FORMAT, name, 0, "has %zu by %zu heights; each side needs %d to %d",
+                     rows, columns, HEIGHT_SIDE_LEAST, HEIGHT_SIDE_MOST);
 }
 
 static abut_status take_room(arena *memory, size_t rows, size_t columns, abut_height_field *out,
@@ -91,7 +92,8 @@ static abut_status take_array(const char *name, const abut_array *a, double scal
 {
   double *heights;
   if (a->type == ABUT_ARRAY_TEXT || a->dimensions != 2) {
-    return fail_at(ABUT_ERROR_FORMAT, name, 0, "dtype %s of %u dimensions, not rows of numbers",
+    return fail_at(ABUT_ERROR_FORMAT, name, 0,
+                   "has dtype %s and %u dimensions, expected a 2-dimensional array of numbers",
                    npy_type_name(a->type), a->dimensions);
   }
   TRY(check_sides(name, a->shape[0], a->shape[1]));
@@ -99,7 +101,8 @@ static abut_status take_array(const char *name, const abut_array *a, double scal
   for (size_t i = 0; i < a->shape[0] * a->shape[1]; ++i) {
     heights[i] = scale * npy_real(a, i);
     if (!isfinite(heights[i])) {
-      return fail_at(ABUT_ERROR_FORMAT, name, 0, "row %zu, column %zu is %g", i / a->shape[1],
+      return fail_at(ABUT_ERROR_FORMAT, name, 0,
+                     "row %zu, column %zu is %g; heights must be finite", i / a->shape[1],
                      i % a->shape[1], heights[i]);
     }
   }
@@ -154,7 +157,7 @@ static abut_status read_file(const json_file *f, const json_at *at, double scale
   TRY(json_text(f, at, &text));
   const bool png = has_extension(text, ".png");
   if (!png && !has_extension(text, ".npy")) {
-    return json_fail(f, at, "neither a .png nor a .npy");
+    return json_fail(f, at, "must end with .png or .npy");
   }
   TRY(named_file_read(f, at, "its heights", memory, &path, &bytes, &count));
   const abut_status status = png ? heights_parse_png(path, bytes, count, scale, memory, out)
@@ -172,13 +175,14 @@ static abut_status read_rows_of(const json_file *f, const json_at *at, double sc
   TRY(json_check_array(f, at, 0));
   const size_t rows = json_array_size(at->value);
   if (!is_side(rows)) {
-    return json_fail(f, at, "%zu rows, not %d to %d", rows, HEIGHT_SIDE_LEAST, HEIGHT_SIDE_MOST);
+    return json_fail(f, at, "has %zu rows, expected %d to %d", rows, HEIGHT_SIDE_LEAST,
+                     HEIGHT_SIDE_MOST);
   }
   json_at row = json_element(at, 0);
   TRY(json_check_array(f, &row, 0));
   const size_t columns = json_array_size(row.value);
   if (!is_side(columns)) {
-    return json_fail(f, &row, "%zu heights, not %d to %d", columns, HEIGHT_SIDE_LEAST,
+    return json_fail(f, &row, "has %zu heights, expected %d to %d", columns, HEIGHT_SIDE_LEAST,
                      HEIGHT_SIDE_MOST);
   }
   TRY(take_room(memory, rows, columns, out, &heights));
@@ -186,7 +190,7 @@ static abut_status read_rows_of(const json_file *f, const json_at *at, double sc
     row = json_element(at, r);
     TRY(json_check_array(f, &row, 0));
     if (json_array_size(row.value) != columns) {
-      return json_fail(f, &row, "%zu heights, but the first row has %zu",
+      return json_fail(f, &row, "has %zu heights, but the first row has %zu",
                        json_array_size(row.value), columns);
     }
     TRY(json_numbers(f, &row, columns, heights + r * columns));
@@ -203,7 +207,9 @@ static abut_status read_heights(const json_file *f, const json_at *at, double sc
   json_at heights, file;
   const bool rows = json_find(at, "heights", &heights), named = json_find(at, "file", &file);
   if (rows == named) {
-    return json_fail(f, at, rows ? "both heights and a file" : "neither heights nor a file");
+    return json_fail(f, at,
+                     rows ? "has both heights and a file; give one of them"
+                          : "has no heights and no file; give one of them");
   }
   return rows ? read_rows_of(f, &heights, scale, memory, out)
               : read_file(f, &file, scale, memory, out);
@@ -222,7 +228,7 @@ static abut_status read_length(const json_file *f, const json_at *parent, const 
   TRY(json_number(f, &at, out));
   return *out >= AXIS_LEAST && *out <= COORDINATE_MOST
            ? ABUT_SUCCESS
-           : json_fail(f, &at, "%.9g is not within %g to %g", *out, AXIS_LEAST, COORDINATE_MOST);
+           : json_fail(f, &at, "%.9g is not in [%g, %g]", *out, AXIS_LEAST, COORDINATE_MOST);
 }
 
 static abut_status read_step(const json_file *f, const json_at *parent, size_t *out)
@@ -234,7 +240,7 @@ static abut_status read_step(const json_file *f, const json_at *parent, size_t *
   }
   TRY(json_whole(f, &at, HEIGHT_SIDE_MOST, &step));
   *out = (size_t)step;
-  return step ? ABUT_SUCCESS : json_fail(f, &at, "0 is not above 0");
+  return step ? ABUT_SUCCESS : json_fail(f, &at, "is 0; it must be above 0");
 }
 
 /* Reports an invalid height by its position in the file. */
@@ -247,7 +253,7 @@ static abut_status check_heights(const json_file *f, const json_at *at, const ab
     return ABUT_SUCCESS;
   }
   if (json_find(at, "file", &list)) {
-    return json_fail(f, &list, "row %zu, column %zu, counted from the lower ends of y and x: %s",
+    return json_fail(f, &list, "row %zu, column %zu (0-based, from the lower ends of y and x): %s",
                      i / h->columns, i % h->columns, cause);
   }
   json_find(at, "heights", &list);

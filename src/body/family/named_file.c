@@ -14,7 +14,7 @@ abut_status named_file_read(const json_file *f, const json_at *at, const char *w
   *bytes = NULL;
   TRY(json_text(f, at, &text));
   if (!*text) {
-    return json_fail(f, at, "an empty path");
+    return json_fail(f, at, "the path is empty");
   }
   const char *slash = strrchr(f->name, '/');
   const size_t folder = slash && *text != '/' ? (size_t)(slash - f->name) + 1 : 0;

@@ -40,7 +40,7 @@ abut_status check_range(const json_file *f, const json_at *array, size_t first, 
     json_at element = json_element(array, i);
     double value = json_number_value(element.value);
     if (!(value >= low && value <= high)) {
-      return json_fail(f, &element, "%.9g is not within %g to %g", value, low, high);
+      return json_fail(f, &element, "%.9g is not in [%g, %g]", value, low, high);
     }
   }
   return ABUT_SUCCESS;
@@ -54,7 +54,7 @@ abut_status check_not_zero(const json_file *f, const json_at *at, const double *
       return ABUT_SUCCESS;
     }
   }
-  return json_fail(f, at, "%s has no length", what);
+  return json_fail(f, at, "%s has length 0", what);
 }
 
 abut_status read_vector(const json_file *f, const json_at *parent, const char *key, size_t count,
@@ -80,7 +80,7 @@ abut_status read_rows(const json_file *f, const json_at *at, size_t width, arena
   TRY(json_check_array(f, at, 0));
   *count = json_array_size(at->value);
   if (*count == 0) {
-    return json_fail(f, at, "holds nothing");
+    return json_fail(f, at, "must not be empty");
   }
   void *room;
   TRY(arena_allocate(memory, &room, *count, width * sizeof(double)));

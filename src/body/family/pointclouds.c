@@ -25,8 +25,8 @@ static abut_status check(const void *one, size_t i)
     if (!has_length(point + 3, 3)) {
       return fail(
         ABUT_ERROR_BODY,
-        "point cloud %zu: normal of point %zu is %g %g %g, whose length is 0 or not finite", i, k,
-        point[3], point[4], point[5]);
+        "point cloud %zu: normal of point %zu is %g %g %g; its length must be finite and above 0",
+        i, k, point[3], point[4], point[5]);
     }
     if (!(point[6] >= WIDTH_LEAST && point[6] <= COORDINATE_MOST)) {
       return fail(ABUT_ERROR_BODY, "point cloud %zu: width %zu is %g, not in [%g, %g]", i, k,

@@ -18,8 +18,8 @@ static abut_status check(const void *one, size_t i)
     if (!has_length(plane, 3)) {
       return fail(
         ABUT_ERROR_BODY,
-        "polyhedron %zu: normal of plane %zu is %g %g %g, whose length is 0 or not finite", i, k,
-        plane[0], plane[1], plane[2]);
+        "polyhedron %zu: normal of plane %zu is %g %g %g; its length must be finite and above 0", i,
+        k, plane[0], plane[1], plane[2]);
     }
     if (!all_within(plane + 3, 3, COORDINATE_MOST)) {
       return fail(ABUT_ERROR_BODY,

@@ -25,12 +25,12 @@ static const char *const names[ABUT_TABLE_COLUMNS] = {"e1",
 static abut_status check_number(size_t column, double x, double scale)
 {
   if (!isfinite(x)) {
-    return fail(ABUT_ERROR_BODY, "column %zu: %s is %g, not a finite number", column + 1,
+    return fail(ABUT_ERROR_BODY, "column %zu: %s is %g; it must be finite", column + 1,
                 names[column], x);
   }
   if (column < FIRST_AXIS && !(x > 0.0 && x <= 2.0)) {
-    return fail(ABUT_ERROR_BODY, "column %zu: %s is %.9g, not above 0 and at most 2", column + 1,
-                names[column], x);
+    return fail(ABUT_ERROR_BODY, "column %zu: %s is %.9g, not in (0, 2]", column + 1, names[column],
+                x);
   }
   const bool axis = column >= FIRST_AXIS && column < FIRST_ANGLE;
   if (axis && !(x * scale >= AXIS_LEAST && x * scale <= COORDINATE_MOST)) {
@@ -119,10 +119,11 @@ abut_status abut_superquadrics_to_rows(const abut_superquadric *superquadrics, s
   for (size_t i = 0; i < count; ++i) {
     const double *q = superquadrics[i].quaternion;
     if (superquadrics[i].operation != ABUT_ADD) {
-      return fail(ABUT_ERROR_BODY, "superquadric %zu is subtracted, which a table cannot say", i);
+      return fail(ABUT_ERROR_BODY, "superquadric %zu is subtracted, which a table cannot represent",
+                  i);
     }
     if (!(q[0] != 0.0 || q[1] != 0.0 || q[2] != 0.0 || q[3] != 0.0)) {
-      return fail(ABUT_ERROR_BODY, "superquadric %zu: quaternion has no length", i);
+      return fail(ABUT_ERROR_BODY, "superquadric %zu: the quaternion has length 0", i);
     }
     superquadric_to_row(&superquadrics[i], rows + ABUT_TABLE_COLUMNS * i);
     if (check_row(rows + ABUT_TABLE_COLUMNS * i, 1.0) != ABUT_SUCCESS) {

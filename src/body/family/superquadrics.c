@@ -33,8 +33,7 @@ static abut_status check(const void *one, size_t i)
   if (!has_length(q, 4)) {
     return fail(
       ABUT_ERROR_BODY,
-      "superquadric %zu: rotation is the quaternion %g %g %g %g, whose length is 0 or not "
-      "finite",
+      "superquadric %zu: the quaternion %g %g %g %g has a length of 0, or one that is not finite",
       i, q[0], q[1], q[2], q[3]);
   }
   return ABUT_SUCCESS;
@@ -47,7 +46,7 @@ static abut_status read_exponents(const json_file *f, const json_at *parent, dou
   for (size_t i = 0; i < 2; i++) {
     if (!(out[i] > 0 && out[i] <= 2)) {
       json_at element = json_element(&at, i);
-      return json_fail(f, &element, "%.9g is not above 0 and at most 2", out[i]);
+      return json_fail(f, &element, "%.9g is not in (0, 2]", out[i]);
     }
   }
   return ABUT_SUCCESS;

@@ -58,11 +58,11 @@ static exit_code refuse_pose(const options *o, const char *word)
   const char *text = last_colon(word) + 1, *bad = NULL;
   double pose[POSE];
   const size_t count = read_numbers(text, pose, &bad);
-  return bad ? usage_error(o->command, "--also: `%s`: `%.*s` is not a number; " POSE_FORMS, word,
-                           (int)strcspn(bad, ","), bad)
-             : usage_error(o->command,
-                           "--also: `%s`: %zu number%s behind the last colon; " POSE_FORMS, word,
-                           count, count == 1 ? "" : "s");
+  return bad
+           ? usage_error(o->command, "--also: `%s`: `%.*s` is not a number; " POSE_FORMS, word,
+                         (int)strcspn(bad, ","), bad)
+           : usage_error(o->command, "--also: `%s`: %zu number%s after the last colon; " POSE_FORMS,
+                         word, count, count == 1 ? "" : "s");
 }
 
 static exit_code read_pose(const options *o, const char *word, size_t length, double pose[POSE])
@@ -83,7 +83,7 @@ static exit_code read_word(also *a, const options *o, const char *word)
   const size_t length = also_path_length(word);
   const bool whole = !word[length];
   if (!length) {
-    return usage_error(o->command, "--also: `%s` names no body", word);
+    return usage_error(o->command, "--also: `%s` does not name a body", word);
   }
   if (whole && last_colon(word) && access(word, F_OK) != 0 && is_like_pose(last_colon(word) + 1)) {
     return refuse_pose(o, word);
@@ -91,7 +91,7 @@ static exit_code read_word(also *a, const options *o, const char *word)
   CLI_TRY(read_pose(o, word, length, a->bodies[a->count].pose));
   char *path = strndup(word, length);
   if (!path) {
-    return report(EXIT_RUN, "no memory for the command line");
+    return report(EXIT_RUN, "not enough memory for the command line");
   }
   a->paths[a->count++] = path;
   CLI_TRY(check_readable(path));
@@ -107,7 +107,7 @@ exit_code also_open(also *a, const options *o)
   a->paths = calloc((size_t)o->also_count, sizeof *a->paths);
   a->bodies = calloc((size_t)o->also_count, sizeof *a->bodies);
   if (!a->paths || !a->bodies) {
-    return report(EXIT_RUN, "no memory for the command line");
+    return report(EXIT_RUN, "not enough memory for the command line");
   }
   for (int i = 0; i < o->also_count; ++i) {
     CLI_TRY(read_word(a, o, o->also[i]));

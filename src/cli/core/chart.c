@@ -22,7 +22,7 @@ exit_code chart_open(chart *c, int width, int height)
   *c = (chart){NULL, width, height};
   c->pixels = multiply((size_t)width, (size_t)height, 3, &bytes) ? malloc(bytes) : NULL;
   if (!c->pixels) {
-    return report(EXIT_RUN, "no memory for %d x %d pixels", width, height);
+    return report(EXIT_RUN, "not enough memory for %d x %d pixels", width, height);
   }
   memset(c->pixels, 255, bytes);
   return EXIT_GOOD;
@@ -108,7 +108,7 @@ exit_code chart_text(chart *c, double x, double y, const char *text, rgb colour)
   char copy[TEXT_LENGTH];
   float *corners = malloc(TEXT_BYTES);
   if (!corners) {
-    return report(EXIT_RUN, "no memory for a picture's text");
+    return report(EXIT_RUN, "not enough memory for the text of a picture");
   }
   copy_text(text, copy);
   const int boxes = stb_easy_font_print(0, 0, copy, NULL, corners, TEXT_BYTES);

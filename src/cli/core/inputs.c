@@ -23,7 +23,7 @@ exit_code inputs_open_rows(inputs *f, const char *path, inputs_axis axis, size_t
   CLI_TRY(report_status(abut_list_arrays(f->file, &there, &count)));
   f->npz.arrays = calloc(count ? count : 1, sizeof *f->npz.arrays);
   if (!f->npz.arrays) {
-    return report(EXIT_RUN, "%s: no memory for %zu arrays", path, count);
+    return report(EXIT_RUN, "%s: not enough memory for %zu arrays", path, count);
   }
   memcpy(f->npz.arrays, there, count * sizeof *there);
   f->npz.count = count;
@@ -185,7 +185,7 @@ exit_code inputs_check_type(const inputs *f, const abut_array *a)
 {
   return a->type != ABUT_ARRAY_TEXT
            ? EXIT_GOOD
-           : report(EXIT_INPUT, "%s: array '%s': a text, not numbers", f->path, a->name);
+           : report(EXIT_INPUT, "%s: array '%s': is a text; expected numbers", f->path, a->name);
 }
 
 static double number_at(const abut_array *a, size_t i)
@@ -232,11 +232,11 @@ static exit_code check_numbers(const inputs *f, const abut_array *a, size_t coun
   for (size_t i = 0; i < count; ++i) {
     const double x = number_at(a, i);
     if (!isfinite(x)) {
-      return report(EXIT_INPUT, "%s: array '%s': number %zu, counted from 0, is %g", f->path,
-                    a->name, place_in_file(f, a, i), x);
+      return report(EXIT_INPUT, "%s: array '%s': number %zu (0-based) is %g; it must be finite",
+                    f->path, a->name, place_in_file(f, a, i), x);
     }
     if (narrow && fabs(x) > (double)FLT_MAX) {
-      return report(EXIT_INPUT, "%s: array '%s': %g is beyond float32; --precision f64 takes it",
+      return report(EXIT_INPUT, "%s: array '%s': %g is too large for float32; use --precision f64",
                     f->path, a->name, x);
     }
   }
@@ -250,7 +250,7 @@ static exit_code own(inputs *f, size_t count, abut_precision precision, void **o
   size_t bytes = 0;
   *out = multiply(count, real_bytes(precision), 1, &bytes) ? malloc(bytes ? bytes : 1) : NULL;
   if (!*out) {
-    return report(EXIT_RUN, "%s: no memory for %zu numbers", f->path, count);
+    return report(EXIT_RUN, "%s: not enough memory for %zu numbers", f->path, count);
   }
   f->owned[f->owned_count++] = *out;
   return EXIT_GOOD;
@@ -266,8 +266,9 @@ static exit_code take(inputs *f, const abut_array *a, size_t first, size_t count
     *out = (const char *)a->data + first * real_bytes(precision);
     return EXIT_GOOD;
   }
-  CLI_TRY(multiply(count, times, 1, &all) ? own(f, all, precision, &to)
-                                          : report(EXIT_RUN, "%zu poses are too many", times));
+  CLI_TRY(multiply(count, times, 1, &all)
+            ? own(f, all, precision, &to)
+            : report(EXIT_RUN, "there are too many poses: %zu", times));
   for (size_t i = 0; i < all; ++i) {
     const double x = number_at(a, first + i % count);
     if (precision == ABUT_FLOAT64) {
@@ -292,8 +293,9 @@ exit_code inputs_cotangent(inputs *f, const char *name, uint32_t rank, size_t po
   }
   CLI_TRY(inputs_check_type(f, a));
   if (!has_shape(f, a, rank, shape)) {
-    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %zu poses of %zu contacts",
-                  f->path, name, print_found(f, a).text, print_wanted(f, a, rank, shape).text,
+    return report(EXIT_INPUT,
+                  "%s: array '%s': has shape %s, expected %s: %zu poses of %zu contacts", f->path,
+                  name, print_found(f, a).text, print_wanted(f, a, rank, shape).text,
                   f->file ? f->all : poses, contacts);
   }
   CLI_TRY(check_numbers(f, a, count, precision));
@@ -311,7 +313,7 @@ exit_code inputs_numbers(inputs *f, const char *name, uint32_t rank, const size_
   }
   CLI_TRY(inputs_check_type(f, a));
   if (!has_shape(f, a, rank, shape)) {
-    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s: %s", f->path, name,
+    return report(EXIT_INPUT, "%s: array '%s': has shape %s, expected %s: %s", f->path, name,
                   print_found(f, a).text, print_wanted(f, a, rank, shape).text, what);
   }
   for (uint32_t i = 0; i < rank; ++i) {
@@ -338,7 +340,7 @@ static exit_code tangent_of_one(inputs *f, const abut_array *a, size_t poses, si
   const bool each = has_shape(f, a, 2, shape), same = has_shape(f, a, 1, shape + 1);
   CLI_TRY(inputs_check_type(f, a));
   if (!each && !same) {
-    return report(EXIT_INPUT, "%s: array '%s': shape %s, neither %s nor %s", f->path, a->name,
+    return report(EXIT_INPUT, "%s: array '%s': has shape %s, expected %s or %s", f->path, a->name,
                   print_found(f, a).text, print_wanted(f, a, 2, shape).text,
                   print_shape(1, shape + 1).text);
   }
@@ -353,7 +355,7 @@ static exit_code tangent_of_both(inputs *f, const abut_array *a, size_t poses, s
   const size_t shape[2] = {2, width};
   CLI_TRY(inputs_check_type(f, a));
   if (!has_shape(f, a, 2, shape)) {
-    return report(EXIT_INPUT, "%s: array '%s': shape %s, not %s", f->path, a->name,
+    return report(EXIT_INPUT, "%s: array '%s': has shape %s, expected %s", f->path, a->name,
                   print_shape(a->dimensions, a->shape).text, print_shape(2, shape).text);
   }
   CLI_TRY(check_numbers(f, a, 2 * width, precision));
@@ -376,9 +378,9 @@ exit_code inputs_tangents(inputs *f, size_t poses, size_t width, abut_precision 
                    *second = inputs_find(f, "tangent2");
   *out = (abut_pose_tangents){NULL, NULL};
   if (both ? first || second : !first && !second) {
-    return report(EXIT_INPUT, "%s: holds %s", f->path,
-                  both ? "both tangent and tangent1 or tangent2"
-                       : "neither tangent1, tangent2 nor tangent");
+    return report(EXIT_INPUT, "%s: contains %s", f->path,
+                  both ? "both tangent and tangent1 or tangent2; give one form"
+                       : "no tangent: expected tangent1, tangent2 or tangent");
   }
   if (both) {
     return tangent_of_both(f, both, poses, width, precision, out);

@@ -12,7 +12,7 @@ exit_code print_object(json_t *root, size_t digits)
                     json_dumpf(root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(digits)) == 0;
   json_decref(root);
   if (!good) {
-    return report(EXIT_RUN, "no memory for an object, or it cannot be written");
+    return report(EXIT_RUN, "not enough memory for an object, or it cannot be written");
   }
   putchar('\n');
   return EXIT_GOOD;

@@ -43,7 +43,7 @@ exit_code option_real(const options *o, option_id id, double least, double most,
     return usage_error(o->command, "%s: `%s` is not a number", option_name(id), text);
   }
   if (!(value >= least && value <= most)) {
-    return usage_error(o->command, "%s: %s is not in %g to %g", option_name(id), text, least, most);
+    return usage_error(o->command, "%s: %s is not in [%g, %g]", option_name(id), text, least, most);
   }
   *out = value;
   return EXIT_GOOD;
@@ -59,11 +59,11 @@ static exit_code whole_in(const options *o, option_id id, const char *text, size
 {
   size_t value = 0;
   if (!read_whole(text, length, &value)) {
-    return usage_error(o->command, "%s: `%.*s` is not a whole number from 0 on", option_name(id),
-                       (int)length, text);
+    return usage_error(o->command, "%s: `%.*s` is not a whole number of at least 0",
+                       option_name(id), (int)length, text);
   }
   if (value < least || value > most) {
-    return usage_error(o->command, "%s: %zu is not in %zu to %zu", option_name(id), value, least,
+    return usage_error(o->command, "%s: %zu is not in [%zu, %zu]", option_name(id), value, least,
                        most);
   }
   *out = value;
@@ -105,7 +105,7 @@ exit_code option_pairs(const options *o, option_id id, size_t room, double (*out
     }
   }
   if (numbers % 2) {
-    return usage_error(o->command, "%s: `%s` is not pairs of numbers", option_name(id), text);
+    return usage_error(o->command, "%s: `%s` must be pairs of numbers", option_name(id), text);
   }
   *count = numbers / 2;
   return EXIT_GOOD;
@@ -130,7 +130,7 @@ exit_code option_reals(const options *o, option_id id, size_t count, double *out
   }
   return !text || numbers == count
            ? EXIT_GOOD
-           : usage_error(o->command, "%s: `%s` is not %zu numbers", option_name(id), text, count);
+           : usage_error(o->command, "%s: `%s` must be %zu numbers", option_name(id), text, count);
 }
 
 static const char *const precision_words[] = {"f32", "f64"};
@@ -144,8 +144,7 @@ exit_code option_precision(const options *o, abut_precision *out)
       return EXIT_GOOD;
     }
   }
-  return text ? usage_error(o->command, "--precision: `%s` is neither f32 nor f64", text)
-              : EXIT_GOOD;
+  return text ? usage_error(o->command, "--precision: `%s` must be f32 or f64", text) : EXIT_GOOD;
 }
 
 static exit_code too_many(const options *o, option_id id)
@@ -178,7 +177,7 @@ static exit_code no_such_word(const options *o, option_id id, const char *word, 
     used +=
       (size_t)snprintf(possible + used, sizeof possible - used, "%s%s", i ? ", " : "", words[i]);
   }
-  return usage_error(o->command, "%s: there is no `%.*s`; possible: %s", option_name(id),
+  return usage_error(o->command, "%s: unknown value `%.*s`; possible values: %s", option_name(id),
                      (int)length, word, possible);
 }
 

@@ -109,14 +109,14 @@ static exit_code no_command(const program *p, const char *name)
   for (const char *const *of = p->of_developers; of && *of; ++of) {
     if (strcmp(*of, name) == 0) {
       return usage_error(NULL,
-                         "`%s` is a command of abut-dev, which `meson compile -C build abut-dev` "
-                         "builds (docs/dev/testing.md)",
+                         "`%s` is a command of abut-dev; build it with `meson compile -C build "
+                         "abut-dev` (docs/dev/testing.md)",
                          name);
     }
   }
   const command *near = nearest_command(p, name);
-  return near ? usage_error(NULL, "there is no command `%s`: is `%s` meant?", name, near->name)
-              : usage_error(NULL, "there is no command `%s`", name);
+  return near ? usage_error(NULL, "unknown command `%s`: did you mean `%s`?", name, near->name)
+              : usage_error(NULL, "unknown command `%s`", name);
 }
 
 /* Only --device and --also may be given several times, and all their arguments are retained. An
@@ -129,7 +129,7 @@ static exit_code take_option(options *o, option_id id, const char *word)
                        "%s is given twice", option_name(id));
   }
   if ((id == OPTION_DEVICE || id == OPTION_TIMELINE || id == OPTION_ALSO) && !*word) {
-    return usage_error(o->command, "%s names nothing", option_name(id));
+    return usage_error(o->command, "%s: the value is empty", option_name(id));
   }
   if (id == OPTION_DEVICE) {
     if (o->device_count == ABUT_DEVICES_MOST) {
@@ -148,7 +148,7 @@ static exit_code take_option(options *o, option_id id, const char *word)
 static exit_code take_help(options *o)
 {
   if (o->operand_count > 2) {
-    return usage_error(NULL, "help is of one command");
+    return usage_error(NULL, "help takes only one command");
   }
   o->value[OPTION_HELP] = "";
   --o->operand_count;
@@ -190,7 +190,7 @@ static exit_code bad_option(const options *o, char **argv, int got)
   if (optopt >= FIRST_CODE) {
     return usage_error(c, "%s takes no value", option_name(id_of(optopt)));
   }
-  return optopt ? usage_error(c, "there is no option -%c", optopt)
+  return optopt ? usage_error(c, "unknown option -%c", optopt)
                 : usage_error(c, "option %s is unknown or ambiguous", word);
 }
 
@@ -210,7 +210,7 @@ exit_code read_options(const program *p, int argc, char **argv, options *o)
   o->operands = calloc((size_t)argc + 1, sizeof *o->operands);
   o->also = calloc((size_t)argc + 1, sizeof *o->also);
   if (!o->operands || !o->also) {
-    return report(EXIT_RUN, "no memory for the command line");
+    return report(EXIT_RUN, "not enough memory for the command line");
   }
   fill_getopt(longs, letters);
   opterr = 0;
@@ -236,10 +236,11 @@ exit_code need_operands(const options *o, int count, const char *names)
     return usage_error(o->command, "%s needs %s", o->command->name, names);
   }
   if (o->operand_count > count) {
-    return usage_error(o->command, "`%s` is one word too many%s", o->operands[count],
-                       o->value[OPTION_PAIRS]    ? ": with --pairs, the list names the bodies"
-                       : o->value[OPTION_SHAPES] ? ": with --shapes, the file has all shapes"
-                                                 : "");
+    return usage_error(o->command, "unexpected argument `%s`%s", o->operands[count],
+                       o->value[OPTION_PAIRS] ? ": with --pairs, the list already names the bodies"
+                       : o->value[OPTION_SHAPES]
+                         ? ": with --shapes, the file already has all shapes"
+                         : "");
   }
   return EXIT_GOOD;
 }

@@ -56,14 +56,16 @@ exit_code check_not_body(const char *output, const char *body)
     return EXIT_GOOD; /* nothing is overwritten, so the body need not be read */
   }
   if (same_file(output, body)) {
-    return report(EXIT_INPUT, "%s: is an input of this command too", output);
+    return report(EXIT_INPUT, "%s: is also an input of this command; use another output file",
+                  output);
   }
   bool named = abut_find_mesh(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh);
   abut_free(mesh); /* errors in a body are reported when it is loaded */
   mesh = NULL;
   named = named || (abut_find_surface(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh));
   abut_free(mesh);
-  return named ? report(EXIT_INPUT, "%s: is the mesh of %s, an input of this command", output, body)
+  return named ? report(EXIT_INPUT, "%s: is the mesh of %s, which is an input of this command",
+                        output, body)
                : EXIT_GOOD;
 }
 
@@ -76,7 +78,9 @@ exit_code check_not_input(const options *o, const char *output)
   for (int i = 0; i < o->operand_count; ++i) {
     CLI_TRY(check_not_body(output, o->operands[i]));
   }
-  return input ? report(EXIT_INPUT, "%s: is an input of this command too", output) : EXIT_GOOD;
+  return input ? report(EXIT_INPUT, "%s: is also an input of this command; use another output file",
+                        output)
+               : EXIT_GOOD;
 }
 
 /* Returns whether a file is written in place instead of being replaced. */
@@ -100,7 +104,7 @@ exit_code check_output(const char *path)
   if (!folder) {
     code = report(EXIT_RUN, "no memory");
   } else if (!*path || (slash && !slash[1])) {
-    code = report(EXIT_INPUT, "-o `%s` names no file to write", path);
+    code = report(EXIT_INPUT, "-o `%s` does not name a file", path);
   } else if (stat(folder, &info) != 0) {
     code = report(EXIT_INPUT, "%s: the folder %s: %s", path, folder, strerror(errno));
   } else if (access(folder, W_OK | X_OK) != 0) {
@@ -135,13 +139,13 @@ static exit_code check_ending(const options *o, option_id id, const char *ending
 {
   const char *path = o->value[id], *name = id == OPTION_OUTPUT ? "-o" : option_name(id);
   if (strcmp(path, "-") == 0) {
-    return usage_error(o->command, "%s -: name a file%s", name,
-                       devices ? "; standard output is /dev/stdout" : "");
+    return usage_error(o->command, "%s -: give the name of a file%s", name,
+                       devices ? "; for standard output, use /dev/stdout" : "");
   }
   CLI_TRY(check_output(path));
   return (devices && is_device(path)) || ends_with(path, ending)
            ? EXIT_GOOD
-           : usage_error(o->command, "%s %s: %s writes files that end with %s", name, path,
+           : usage_error(o->command, "%s %s: the output of %s must end with %s", name, path,
                          o->command->name, ending);
 }
 

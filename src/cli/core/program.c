@@ -46,7 +46,7 @@ static exit_code ask_for_command(const program *p)
     used +=
       (size_t)snprintf(names + used, sizeof names - used, "%s%s", between, p->commands[i].name);
   }
-  return usage_error(NULL, "which command? %s", names);
+  return usage_error(NULL, "a command is missing: use %s", names);
 }
 
 static exit_code dispatch(options *o)

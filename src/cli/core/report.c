@@ -87,7 +87,7 @@ exit_code usage_error(const command *c, const char *format, ...)
 {
   char below[128];
   va_list arguments;
-  snprintf(below, sizeof below, "`%s %s%s--help` says more.\n", kept.program, c ? c->name : "",
+  snprintf(below, sizeof below, "See `%s %s%s--help`.\n", kept.program, c ? c->name : "",
            c ? " " : "");
   va_start(arguments, format);
   say(below, format, arguments);
@@ -308,13 +308,13 @@ void progress_foresee(progress *p, size_t done, size_t total)
   if (left > LONG) {
     char contacts[48] = "", size[48] = "";
     if (p->contacts) {
-      snprintf(contacts, sizeof contacts, ", %zu contacts a pose", p->contacts);
+      snprintf(contacts, sizeof contacts, ", %zu contacts per pose", p->contacts);
     }
     if (p->bytes > 0.0) {
       snprintf(size, sizeof size, ", %.3g GB to write", 1e-9 * p->bytes);
     }
     progress_end(p);
-    warn("%s: about %.0f minutes to go, %zu of %zu done%s%s", p->what, ceil(left / 60.0), done,
+    warn("%s: about %.0f minutes remain, %zu of %zu done%s%s", p->what, ceil(left / 60.0), done,
          total, contacts, size);
   }
 }
@@ -363,7 +363,7 @@ void progress_building(void *user, const char *what, bool done)
     building.line = progress_begin(user, "");
   }
   if (!done) {
-    progress_say(&building.line, "compiling %s, once", what);
+    progress_say(&building.line, "compiling %s (only once)", what);
   } else if (!--building.count) {
     progress_end(&building.line);
   }

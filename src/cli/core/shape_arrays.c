@@ -52,8 +52,9 @@ exit_code shape_room(shape_arrays *a, const session *s, size_t rows)
         n[i] = multiply(rows ? rows : 1, count, kinds[i].components * sizeof(double), &bytes)
                  ? calloc(bytes ? bytes : 1, 1)
                  : NULL;
-        CLI_TRY(n[i] ? EXIT_GOOD
-                     : report(EXIT_RUN, "no memory for %zu times %zu numbers", rows, count));
+        CLI_TRY(n[i]
+                  ? EXIT_GOOD
+                  : report(EXIT_RUN, "not enough memory for %zu times %zu numbers", rows, count));
       }
     }
     a->to[side] = (abut_shape_gradients){n[0],  n[1],  n[2],  n[3],  n[4],  n[5],
@@ -103,7 +104,7 @@ exit_code shape_read(inputs *f, const session *s, size_t rows, abut_shape_tangen
       const uint32_t rank = kinds[i].components > 1 ? 2 : 1;
       CLI_TRY(inputs_finite(f, kinds[i].names[side], rows ? rank + 1 : rank,
                             rows ? shape : shape + 1,
-                            rows ? "the body's numbers, a row a pose" : "the body's numbers",
+                            rows ? "the body's numbers, one row per pose" : "the body's numbers",
                             ABUT_FLOAT64, &n[i]));
       *found = *found || n[i];
     }

@@ -50,7 +50,7 @@ exit_code time_rounds(timed_call call, void *user, size_t count, size_t base, ti
 {
   double *seconds = calloc(RUNS_MOST * (count + 1), sizeof *seconds), total = 0.0;
   exit_code code = seconds ? time_round(call, user, count, seconds)
-                           : report(EXIT_RUN, "no memory for times");
+                           : report(EXIT_RUN, "not enough memory for times");
   size_t runs = 0;
   while (code == EXIT_GOOD && runs < RUNS_MOST &&
          (total < SECONDS_WANTED * (double)count ||
@@ -71,7 +71,7 @@ exit_code time_rounds(timed_call call, void *user, size_t count, size_t base, ti
 
 exit_code report_failures(size_t failures)
 {
-  return failures ? report(EXIT_RUN, "not all of the devices that were to be timed work")
+  return failures ? report(EXIT_RUN, "some of the devices in the timeline do not work")
                   : EXIT_GOOD; /* the failed devices and the reasons are reported when the session
                                   is closed */
 }

@@ -8,8 +8,8 @@ static exit_code check_usage(const options *o, abut_field_options *settings)
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   if (!is_bare_mesh(o->operands[0])) {
     return usage_error(o->command,
-                       "%s: is no mesh; field takes " MESH_FORMATS_OR
-                       ", and by Assimp " ASSIMP_FORMATS_OR,
+                       "%s: is not a mesh; field takes " MESH_FORMATS_OR
+                       ", and with Assimp " ASSIMP_FORMATS_OR,
                        o->operands[0]);
   }
   CLI_TRY(field_options(o, settings));

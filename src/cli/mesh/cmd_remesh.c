@@ -11,12 +11,12 @@ static exit_code check_usage(const options *o, abut_contact_mesh_options *settin
   const char *path = o->value[OPTION_OUTPUT];
   if (!ends_with(o->operands[0], BODY_ENDING)) {
     return usage_error(o->command,
-                       "%s: is no body file; remesh takes .body.json (`abut field` makes contact "
-                       "meshes of bare meshes)",
+                       "%s: is not a body file; remesh takes .body.json (for bare meshes, `abut "
+                       "field` makes contact meshes)",
                        o->operands[0]);
   }
   if (!ends_with(path, BODY_ENDING) && !ends_with(path, ".obj")) {
-    return usage_error(o->command, "-o %s: remesh writes files that end with .body.json or .obj",
+    return usage_error(o->command, "-o %s: the output of remesh must end with .body.json or .obj",
                        path);
   }
   CLI_TRY(contact_mesh_options(o, settings));

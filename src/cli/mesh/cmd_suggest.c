@@ -71,7 +71,7 @@ static exit_code draw_histogram(chart *c, const histogram *h, size_t poses, int 
   }
   size_t *bars = calloc((size_t)most + 1, sizeof *bars), highest = 1;
   if (!bars) {
-    return report(EXIT_RUN, "no memory for a picture");
+    return report(EXIT_RUN, "not enough memory for a picture");
   }
   for (size_t i = 0; i < poses; ++i) {
     const size_t count = ++bars[h->counts[i]];
@@ -113,12 +113,11 @@ static exit_code draw(const options *o, const advice *a, double quantile)
   chart c = {0};
   exit_code code = EXIT_GOOD;
   snprintf(sets[0].title, sizeof sets[0].title,
-           "pairs of edges a pose: %.3g %% held by %u and %u edges", 100.0 * f->pairs_held,
+           "pairs of edges per pose: %.3g %% kept by %u and %u edges", 100.0 * f->pairs_held,
            f->edges[0], f->edges[1]);
   for (int i = 0; i < 2; ++i) {
     snprintf(sets[1 + i].title, sizeof sets[0].title,
-             "vertices of %s deeper than their neighbours, a pose: "
-             "%u for %.0f %% of poses",
+             "vertices of %s deeper than their neighbours, per pose: %u for %.0f %% of the poses",
              i ? "B" : "A", f->vertices[i], 100.0 * quantile);
   }
   snprintf(head, sizeof head, "%zu random poses in collision", f->poses);
@@ -181,10 +180,11 @@ static void summarise(const advice *a, double quantile)
          "edges kept by\n"
          "  \"edges\": [%u, %u]\n",
          f->poses, pairs, 100.0 * f->pairs_held, f->edges[0], f->edges[1]);
-  printf("vertices deeper than their neighbours, at %.0f %% of the poses at most\n  \"vertices\": "
+  printf("vertices deeper than their neighbours: at %.0f %% of the poses at most\n  \"vertices\": "
          "[%u, %u]\n",
          100.0 * quantile, f->vertices[0], f->vertices[1]);
-  printf("a query: %zu contacts, %.3g ms; as the smoothing is: %zu contacts, %.3g ms\n",
+  printf("a query with these numbers: %zu contacts, %.3g ms; with the present smoothing: %zu "
+         "contacts, %.3g ms\n",
          a->contacts[1], 1e3 * a->seconds[1], a->contacts[0], 1e3 * a->seconds[0]);
 }
 
@@ -204,9 +204,8 @@ exit_code cmd_suggest(const options *o)
     CLI_TRY_DONE(report_status(abut_fit_edge_pairs(s.bodies[0], s.bodies[1], &s.smoothing)));
   }
   if (s.smoothing.edge_contacts == ABUT_EDGES_FIELD) {
-    warn("pairs of edges of both meshes are counted, and this smoothing has edges in fields: keep "
-         "all of these "
-         "(\"edges\": [0, 0]), which have two slots each");
+    warn("this smoothing has edge contacts in fields, but the counts are of pairs of edges of both "
+         "meshes: keep all edges (\"edges\": [0, 0]); each has two slots");
   }
   progress p = progress_begin(o, "");
   progress_say(&p, "counting in random poses");

@@ -31,9 +31,8 @@ void tell_contact_mesh(const char *path, const abut_contact_mesh_report *r)
   printf("%s: %zu vertices, %zu faces, %zu edges; genus %lld\n", path, r->vertices, r->faces,
          r->edges, (long long)r->genus);
   printf("triangles: mean quality %.3f, least %.3f\n", r->quality_mean, r->quality_least);
-  printf("off the field's surface, %% of the diagonal of %.4g m: %.3f on average, %.2f at most; "
-         "volume kept "
-         "%.3f\n",
+  printf("distance from the field's surface, %% of the diagonal of %.4g m: %.3f on average, %.2f "
+         "at most; volume ratio %.3f\n",
          r->diagonal, r->chamfer_percent, r->hausdorff_percent, r->volume_kept);
 }
 
@@ -43,8 +42,8 @@ void warn_parts(const char *path, const abut_contact_mesh_report *r)
 {
   if (r->parts_left_out && r->left_out >= SPLINTERS) {
     const bool one = r->parts_left_out == 1;
-    warn("%s: %zu piece%s of the field's surface beside the largest, of %.2g %% of the volume, %s "
-         "left out",
+    warn("%s: besides the largest piece of the field's surface, %zu piece%s with %.2g %% of the "
+         "volume %s left out",
          path, r->parts_left_out, one ? "" : "s", 100.0 * r->left_out, one ? "is" : "are");
   }
 }

@@ -65,7 +65,7 @@ exit_code check_field_options(const options *o, bool listed)
   }
   for (size_t i = 0; i < sizeof of_meshes / sizeof *of_meshes; ++i) {
     if (!bare && o->value[of_meshes[i]]) {
-      return usage_error(o->command, "%s is for bare meshes, of which none is given",
+      return usage_error(o->command, "%s works only with bare meshes, and no bare mesh is given",
                          option_name(of_meshes[i]));
     }
   }
@@ -82,7 +82,7 @@ static const char *hint_of(const options *o, abut_suspicion which)
                                              COMMAND_DECOMPOSE | COMMAND_INSPECT));
   switch (which) {
   case ABUT_SUSPECT_UNIT:
-    return of_pairs ? " (--scale 0.001, of all bare meshes; of one, `abut field --scale 0.001`)"
+    return of_pairs ? " (--scale 0.001 for all bare meshes, or `abut field --scale 0.001` for one)"
                     : " (--scale 0.001)";
   case ABUT_SUSPECT_SMALL:
     return " (--scale)";
@@ -99,7 +99,7 @@ static const char *hint_of(const options *o, abut_suspicion which)
 void warn_field(const options *o, const char *path, const abut_field_report *r)
 {
   if (r->bytes > LARGE_FIELD && !o->value[OPTION_QUIET]) {
-    fprintf(stderr, "%s: %s: its field takes %.3g MiB on each device\n", program_name(), path,
+    fprintf(stderr, "%s: %s: its field needs %.3g MiB on each device\n", program_name(), path,
             (double)r->bytes / MIB);
   }
   for (uint32_t bit = 1; bit && bit <= r->suspicions; bit <<= 1) {
@@ -121,7 +121,7 @@ void tell_field(FILE *to, const char *path, const abut_field_report *r)
 {
   fprintf(to, "%s: %zu face%s", path, r->faces, plural(r->faces));
   if (r->merged) {
-    fprintf(to, ", %zu triangle%s in flat faces merged", r->merged, plural(r->merged));
+    fprintf(to, ", %zu triangle%s merged into flat faces", r->merged, plural(r->merged));
   }
   if (r->thinned) {
     fprintf(to, ", %zu vert%s left out", r->thinned, r->thinned == 1 ? "ex" : "ices");
@@ -134,7 +134,7 @@ void tell_field(FILE *to, const char *path, const abut_field_report *r)
   if (r->levels) {
     fprintf(to, " and %u finer level%s", r->levels, plural(r->levels));
   }
-  fprintf(to, ", %.3g MiB%s\n", (double)r->bytes / MIB, r->kept ? ", kept from before" : "");
+  fprintf(to, ", %.3g MiB%s\n", (double)r->bytes / MIB, r->kept ? ", from the cache" : "");
 }
 
 /* ---- loading ---- */
@@ -184,11 +184,10 @@ void warn_clearance(const options *o, double penetration)
   for (int i = 0; i < o->operand_count && i < 2; ++i) {
     for (int k = 0; k < 2; ++k) {
       if (fields[k].path && fields[k].path == o->operands[i] && fields[k].off > penetration) {
-        warn(
-          "%s: its field is off by up to %.2g m at 95 %% of the surface, more than the %.2g m by "
-          "which contacts with the other body count (penetration): clearances below that mean "
-          "nothing; ask a smaller tolerance (`abut field` has --tolerance)",
-          fields[k].path, fields[k].off, penetration);
+        warn("%s: the error of its field is up to %.2g m at 95 %% of the surface, more than the "
+             "smoothing's penetration of %.2g m: smaller clearances are meaningless; set a smaller "
+             "tolerance (`abut field` has --tolerance)",
+             fields[k].path, fields[k].off, penetration);
         fields[k].path = NULL; /* printed once */
       }
     }

@@ -59,7 +59,7 @@ static void summarise(const contacts_store *c, const session *s, double seconds)
   } else {
     printf(",");
   }
-  printf(" %zu contacts a pose, %zu active in all (activity >= %g), ", s->layout.contacts,
+  printf(" %zu contacts per pose, %zu active in total (activity >= %g), ", s->layout.contacts,
          count_active(c, s, threshold), threshold);
   if (least_distance(c, s, &least)) {
     printf("least distance %.4g m, ", least);
@@ -117,7 +117,7 @@ static exit_code check_usage(contacts_store *c, const options *o)
   CLI_TRY(option_temperature(o, &c->batch));
   CLI_TRY(option_edges(o, &edges));
   if (list && o->value[OPTION_EDGES]) {
-    return usage_error(o->command, "--edges is of one pair, not of --pairs");
+    return usage_error(o->command, "--edges works only with one pair, not with --pairs");
   }
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));

@@ -46,10 +46,11 @@ static exit_code read_hessian(gradient *g, const options *o)
   g->moving = (abut_moving)word;
   g->whole = o->value[OPTION_FULL_HESSIAN] != NULL;
   if (g->whole && o->value[OPTION_COTANGENTS]) {
-    return usage_error(o->command, "--full-hessian is of a reduction, not of --cotangents");
+    return usage_error(o->command,
+                       "--full-hessian works only with a reduction, not with --cotangents");
   }
   if (g->whole && (o->value[OPTION_SOFT] || o->value[OPTION_HESSIAN])) {
-    return usage_error(o->command, "--full-hessian excludes --hessian and --soft");
+    return usage_error(o->command, "--full-hessian cannot be combined with --hessian or --soft");
   }
   return EXIT_GOOD;
 }
@@ -63,12 +64,13 @@ static exit_code read_way(gradient *g, const options *o)
   g->want = (g->each_pose ? ABUT_SHAPE_EACH_POSE : 0) |
             (o->value[OPTION_FOLLOW] ? ABUT_SHAPE_FOLLOW : 0);
   if (g->want && !g->by_shape) {
-    return usage_error(o->command, "%s is of --by shape",
+    return usage_error(o->command, "%s works only with --by shape",
                        g->each_pose ? "--each-pose" : "--follow");
   }
   if (g->by_shape &&
       (o->value[OPTION_SOFT] || o->value[OPTION_HESSIAN] || o->value[OPTION_FULL_HESSIAN])) {
-    return usage_error(o->command, "--by shape excludes --soft, --hessian and --full-hessian");
+    return usage_error(o->command,
+                       "--by shape cannot be combined with --soft, --hessian or --full-hessian");
   }
   return g->by_shape && g->reduces && g->reduction == ABUT_REDUCE_SOFT_DISTANCE
            ? usage_error(o->command, "the soft distance has no gradient by shape")
@@ -81,19 +83,19 @@ static exit_code read_reduction(gradient *g, const options *o)
   size_t word = ABUT_REDUCE_MEAN_DISTANCE;
   CLI_TRY(option_word(o, OPTION_REDUCE, reduction_names, REDUCTIONS_SLOPED, &word));
   if (o->value[OPTION_TEMPERATURE] && word != ABUT_REDUCE_SOFT_DISTANCE) {
-    return usage_error(o->command, "--temperature is of --reduce soft-distance");
+    return usage_error(o->command, "--temperature works only with --reduce soft-distance");
   }
   g->reduction = (abut_reduction)word;
   g->reduces = !bar;
   if ((o->value[OPTION_REDUCE] != NULL) + mean + bar != 1) {
-    return usage_error(o->command, "gradient needs one of --reduce NAME, --mean-distance and "
-                                   "--cotangents C.npz");
+    return usage_error(o->command,
+                       "gradient needs --reduce NAME, --mean-distance or --cotangents C.npz");
   }
   if (o->value[OPTION_HESSIAN] && bar) {
-    return usage_error(o->command, "--hessian is of a reduction, not of --cotangents");
+    return usage_error(o->command, "--hessian works only with a reduction, not with --cotangents");
   }
   if (o->value[OPTION_HESSIAN] && o->value[OPTION_SOFT]) {
-    return usage_error(o->command, "--hessian and --soft exclude each other");
+    return usage_error(o->command, "--hessian and --soft cannot be combined");
   }
   return EXIT_GOOD;
 }
@@ -106,7 +108,7 @@ static exit_code check_names(const inputs *f)
     found += inputs_find(f, contact_arrays[i].cotangent) != NULL;
   }
   if (!found) {
-    return report(EXIT_INPUT, "%s: holds none of " CONTACT_OUTPUTS(BAR_NAME, AND_COMMA_TEXT),
+    return report(EXIT_INPUT, "%s: contains none of " CONTACT_OUTPUTS(BAR_NAME, AND_COMMA_TEXT),
                   f->path);
   }
   for (size_t i = 0; found < f->npz.count && i < f->npz.count; ++i) {
@@ -116,7 +118,7 @@ static exit_code check_names(const inputs *f)
       known = known || &f->npz.arrays[i] == inputs_find(f, contact_arrays[k].cotangent);
     }
     if (!known) {
-      warn("%s: array '%s' is no cotangent; it is left out", f->path, name);
+      warn("%s: array '%s' is not a cotangent; it is ignored", f->path, name);
     }
   }
   return EXIT_GOOD;
@@ -239,7 +241,7 @@ static void summarise(const gradient *g)
     const void *of = g->g[i / numbers];
     largest = fmax(largest, fabs(real_at(of, g->job.session.precision, i % numbers)));
   }
-  printf("%zu pose%s, %zu contacts a pose, gradient of %s%s, largest entry %.4g",
+  printf("%zu pose%s, %zu contacts per pose, gradient of %s%s, largest entry %.4g",
          g->job.poses.count, g->job.poses.count == 1 ? "" : "s", g->job.session.layout.contacts,
          g->reduces ? reduction_names[g->reduction] : "cotangents", g->by_shape ? " by shape" : "",
          largest);
@@ -307,8 +309,9 @@ static exit_code compute_block(void *user, const abut_poses *poses, size_t first
 static exit_code run_in_folder(gradient *g, const options *o)
 {
   if (g->by_shape) {
-    return usage_error(o->command,
-                       "a folder of results takes gradients by poses; --by shape writes an .npz");
+    return usage_error(
+      o->command,
+      "a folder of results can contain only gradients by poses; --by shape needs an .npz");
   }
   return job_run_in_folder(&g->job, o, compute_block, g, WHAT);
 }
@@ -331,8 +334,8 @@ static exit_code run(gradient *g, const options *o)
   CLI_TRY(take_memory(g));
   job_begin(&g->job, WHAT);
   CLI_TRY(compute(g));
-  warn_rejected(&g->job.batch, g->by_shape && !g->each_pose ? "They are left out of the sums."
-                                                            : "Their rows are NaN.");
+  warn_rejected(&g->job.batch,
+                g->by_shape && !g->each_pose ? "They are not in the sums." : "Their rows are NaN.");
   CLI_TRY(write(g));
   if (sums_up(o)) {
     summarise(g);

@@ -31,11 +31,11 @@ static exit_code read_way(jvp *v, const options *o)
   v->want = (o->value[OPTION_EACH_POSE] ? ABUT_SHAPE_EACH_POSE : 0) |
             (o->value[OPTION_FOLLOW] ? ABUT_SHAPE_FOLLOW : 0);
   if (v->want && !v->by_shape) {
-    return usage_error(o->command, "%s is of --by shape",
+    return usage_error(o->command, "%s works only with --by shape",
                        o->value[OPTION_EACH_POSE] ? "--each-pose" : "--follow");
   }
   return v->by_shape && o->value[OPTION_SOFT]
-           ? usage_error(o->command, "--by shape excludes --soft")
+           ? usage_error(o->command, "--by shape cannot be combined with --soft")
            : EXIT_GOOD;
 }
 
@@ -53,7 +53,7 @@ static exit_code take_directions(jvp *v)
   }
   if (v->by_shape && !found) {
     return report(EXIT_INPUT,
-                  "%s: holds no direction of a body's numbers, such as a_vertices or b_axes",
+                  "%s: contains no direction of a body's numbers, such as a_vertices or b_axes",
                   f->path);
   }
   return poses || !v->by_shape
@@ -70,7 +70,7 @@ static void warn_left_out(const jvp *v)
     const char *name = f->npz.arrays[i].name;
     if (!shape_is_name(name) && strncmp(name, "tangent", 7) != 0 && strcmp(name, "value") != 0 &&
         strcmp(name, "status") != 0 && strcmp(name, "smoothing") != 0) {
-      warn("%s: array '%s' is no direction; it is left out", f->path, name);
+      warn("%s: array '%s' is not a direction; it is ignored", f->path, name);
     }
   }
 }
@@ -92,7 +92,7 @@ static exit_code take_memory(jvp *v)
     size_t numbers = 0;
     void *array = NULL;
     if (!multiply(contacts, o->components, 1, &numbers)) {
-      return report(EXIT_RUN, "%zu contacts a pose are too many", contacts);
+      return report(EXIT_RUN, "there are too many contacts per pose: %zu", contacts);
     }
     CLI_TRY(job_reals(&v->job, poses, numbers, &array));
     put_array(&v->tangents, o->in_tangents, array);
@@ -171,9 +171,8 @@ static exit_code run(jvp *v, const options *o)
   CLI_TRY(job_check(o));
   if (folder_is_named(o)) {
     if (v->want & ABUT_SHAPE_EACH_POSE) {
-      return usage_error(
-        o->command,
-        "a folder of results takes directions that are the same for all: no --each-pose");
+      return usage_error(o->command, "a folder of results needs directions that are the same for "
+                                     "all poses: leave out --each-pose");
     }
     return job_run_in_folder(j, o, compute_block, v, WHAT);
   }
@@ -191,7 +190,7 @@ static exit_code run(jvp *v, const options *o)
   add_outputs(v, &l);
   CLI_TRY(outputs_write(&l, &j->session, o));
   if (sums_up(o)) {
-    printf("%zu pose%s, %zu contacts a pose, derivatives along tangents%s", j->poses.count,
+    printf("%zu pose%s, %zu contacts per pose, derivatives along tangents%s", j->poses.count,
            j->poses.count == 1 ? "" : "s", j->session.layout.contacts,
            v->by_shape ? " by shape" : "");
     job_print_end(j);

@@ -40,7 +40,7 @@ static exit_code draw(const session *s, const options *o, const abut_poses *pose
   size_t bytes = 0;
   uint8_t *rgb = multiply(view->width, view->height, 3, &bytes) ? malloc(bytes) : NULL;
   if (!rgb) {
-    return report(EXIT_RUN, "no memory for %u x %u pixels", view->width, view->height);
+    return report(EXIT_RUN, "not enough memory for %u x %u pixels", view->width, view->height);
   }
   exit_code code = EXIT_GOOD;
   progress p = progress_begin(o, "");

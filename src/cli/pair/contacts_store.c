@@ -22,14 +22,16 @@ exit_code store_dense(contacts_store *c, const session *s)
   const size_t real = real_bytes(s->precision);
   size_t count = 0, bytes = 0;
   if (!multiply(c->batch.count, s->layout.contacts, 1, &count)) {
-    return report(EXIT_RUN, "%zu poses of %zu contacts are too many; --compact T keeps the active",
-                  c->batch.count, s->layout.contacts);
+    return report(
+      EXIT_RUN,
+      "%zu poses of %zu contacts are too many; use --compact T to keep only the active contacts",
+      c->batch.count, s->layout.contacts);
   }
   c->block = multiply(count, COMPACT_REALS, real, &bytes) ? malloc(bytes ? bytes : 1) : NULL;
   if (!c->block) {
     return report(EXIT_RUN,
-                  "no memory for %zu contacts of %zu bytes; --compact T keeps the active "
-                  "ones alone",
+                  "not enough memory for %zu contacts of %zu bytes; use --compact T to keep only "
+                  "the active contacts",
                   count, COMPACT_REALS * real);
   }
   share_block(&c->batch, count, real, c->block);
@@ -47,7 +49,7 @@ exit_code store_pairs(contacts_store *c, const abut_poses *poses)
 {
   c->own = calloc(poses->count ? poses->count : 1, sizeof *c->own);
   if (!c->own) {
-    return report(EXIT_RUN, "no memory for the counts of %zu poses", poses->count);
+    return report(EXIT_RUN, "not enough memory for the counts of %zu poses", poses->count);
   }
   c->batch.pairs = c->pairs.pairs;
   c->batch.pair_count = c->pairs.files.count;

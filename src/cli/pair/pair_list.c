@@ -37,10 +37,11 @@ static exit_code wrong_pair(const pair_list *l, const char *path, const abut_pos
                             size_t first)
 {
   if (poses->lines) {
-    return report(EXIT_INPUT, "%s:%zu: pair %u, counted from 0; %s names %zu", path,
+    return report(EXIT_INPUT, "%s:%zu: there is no pair %u (0-based); %s contains %zu", path,
                   poses->lines[i], poses->pair[i], l->path, l->files.count);
   }
-  return report(EXIT_INPUT, "%s: array 'pair', row %zu: pair %u, both counted from 0; %s names %zu",
+  return report(EXIT_INPUT,
+                "%s: array 'pair', row %zu: there is no pair %u (both 0-based); %s contains %zu",
                 path, first + i, poses->pair[i], l->path, l->files.count);
 }
 
@@ -49,10 +50,9 @@ exit_code pair_list_check(const pair_list *l, const options *o, const abut_poses
 {
   const char *path = o->value[OPTION_POSES];
   if (!poses->pair) {
-    return report(EXIT_INPUT,
-                  "%s: does not tell the pair of each pose, as an array or a last "
-                  "column `pair`",
-                  path);
+    return report(
+      EXIT_INPUT,
+      "%s: does not name the pair of each pose: add an array `pair` or a last column `pair`", path);
   }
   for (size_t i = 0; i < poses->count; ++i) {
     if (poses->pair[i] >= l->files.count) {
@@ -126,7 +126,7 @@ static exit_code tell(pair_list *l, const session *s, const options *o)
   } else {
     CLI_TRY(report_status(abut_format_smoothing(&s->smoothing, &given)));
   }
-  tell_fitted(o, ", pair by pair", given ? given : l->smoothing);
+  tell_fitted(o, ", separately for each pair", given ? given : l->smoothing);
   abut_free(given);
   return EXIT_GOOD;
 }

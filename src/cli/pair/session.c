@@ -56,7 +56,7 @@ void warn_large(const session *s, size_t poses, double bytes)
   if (bytes > 0.0) {
     snprintf(size, sizeof size, ", %.3g GB to write", 1e-9 * bytes);
   }
-  warn("%zu poses of %zu contacts each, with all pairs of %zu and %zu edges%s", poses,
+  warn("%zu poses with %zu contacts each, including all pairs of %zu and %zu edges%s", poses,
        s->layout.contacts, s->layout.edges[0], s->layout.edges[1], size);
 }
 
@@ -70,7 +70,7 @@ size_t pose_width(abut_pose_kind kind)
 void warn_empty(const char *path, size_t poses)
 {
   if (!poses) {
-    warn("%s: holds no poses; what is written holds none either", path);
+    warn("%s: contains no poses; the output will be empty", path);
   }
 }
 
@@ -99,7 +99,8 @@ exit_code poses_to_reals(const double *poses, size_t count, abut_precision preci
 
 void warn_pairs(void)
 {
-  warn("the poses name pairs, which `contacts --pairs` takes: all are of the same two bodies here");
+  warn("the poses name pairs, which only `contacts --pairs` uses: here all poses use the same two "
+       "bodies");
 }
 
 exit_code pose_arrays_open(pose_arrays *a, abut_batch *batch, const session *s,
@@ -132,8 +133,8 @@ void pose_arrays_close(pose_arrays *a)
 }
 
 const status_note pose_notes[] = {
-  {ABUT_POSE_DEEP, ABUT_POSE_DEEP, "poses with bodies deep in each other",
-   "Their contacts have less than half of the depth; `distance` is nearer to it."},
+  {ABUT_POSE_DEEP, ABUT_POSE_DEEP, "poses with deeply overlapping bodies",
+   "Their contacts show less than half of the depth; `distance` is closer to it."},
   {ABUT_POSE_REJECTED, ABUT_POSE_NOT_FINITE, "poses that are not finite", NULL},
   {ABUT_POSE_REJECTED, ABUT_POSE_NO_QUATERNION, "poses with a quaternion of length 0", NULL},
   {0}};
@@ -157,7 +158,7 @@ void noted_warn(const noted *n, const status_note *of, const char *effect)
 {
   for (size_t k = 0; of[k].what; ++k) {
     if (n->counts[k]) {
-      warn("%s: %zu of %zu, the first has index %zu. %s", of[k].what, n->counts[k], n->rows,
+      warn("%s: %zu of %zu; the first one has index %zu. %s", of[k].what, n->counts[k], n->rows,
            n->first[k], of[k].effect ? of[k].effect : effect);
     }
   }
@@ -186,8 +187,8 @@ exit_code find_devices(const options *o, abut_device_choice *choices, size_t *co
                                             choices + *count, ABUT_DEVICES_MOST - *count, &here)));
     *count += here;
     if (*count > ABUT_DEVICES_MOST) {
-      return report(EXIT_INPUT, "--device: %zu devices are named; at most %d work together", *count,
-                    ABUT_DEVICES_MOST);
+      return report(EXIT_INPUT, "--device: %zu devices are named; at most %d can be used together",
+                    *count, ABUT_DEVICES_MOST);
     }
   }
   return EXIT_GOOD;
@@ -349,8 +350,7 @@ static void warn_no_driver(const session *s)
   static bool told;
   if (!told && !s->named && s->device.type == ABUT_DEVICE_HOST) {
     told = true;
-    warn("no OpenCL device is there, so that the host path computes, which is slow: install %s",
-         OPENCL_DRIVER);
+    warn("there is no OpenCL device, so the slow host path is used: install %s", OPENCL_DRIVER);
   }
 }
 
@@ -370,8 +370,8 @@ void tell_fitted(const options *o, const char *how, const char *text)
 {
   const bool show = o->value[OPTION_SHOW_SMOOTHING];
   if (!o->value[OPTION_SMOOTHING] && !o->value[OPTION_QUIET]) {
-    fprintf(stderr, "%s: no --smoothing; fitted to the bodies' size%s%s\n", program_name(), how,
-            show ? ":" : " (--show-smoothing prints it)");
+    fprintf(stderr, "%s: no --smoothing; a smoothing was fitted to the size of the bodies%s%s\n",
+            program_name(), how, show ? ":" : " (--show-smoothing prints it)");
   }
   fputs(show ? text : "", stderr);
 }
@@ -438,9 +438,8 @@ static exit_code keep_edges(session *s, const options *o)
   CLI_TRY(count_contacts(s, &kept));
   if (!o->value[OPTION_QUIET]) {
     fprintf(stderr,
-            "%s: keeps %u and %u edges, by %zu random poses: %zu contacts a pose, not %zu, at "
-            "about %.2g times "
-            "the cost\n",
+            "%s: keeps %u and %u edges, found in %zu random poses: %zu contacts per pose instead "
+            "of %zu, at about %.2g times the cost\n",
             program_name(), wanted[0], wanted[1], poses, kept, fitted,
             (double)kept / fmax((double)fitted, 1.0));
   }

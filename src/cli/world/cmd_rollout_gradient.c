@@ -36,14 +36,14 @@ static exit_code check_names(const inputs *f)
     }
     found += k < KNOWN;
     if (k == KNOWN) {
-      warn("%s: array '%s' is no cotangent; it is left out", f->path, f->npz.arrays[i].name);
+      warn("%s: array '%s' is not a cotangent; it is ignored", f->path, f->npz.arrays[i].name);
     }
   }
   if (!found) {
-    return report(EXIT_INPUT, "%s: holds none of state, q, v, record", f->path);
+    return report(EXIT_INPUT, "%s: contains none of state, q, v and record", f->path);
   }
   return inputs_find(f, "state") && (inputs_find(f, "q") || inputs_find(f, "v"))
-           ? report(EXIT_INPUT, "%s: holds both state and q or v", f->path)
+           ? report(EXIT_INPUT, "%s: contains both state and q or v; give one form", f->path)
            : EXIT_GOOD;
 }
 
@@ -75,21 +75,23 @@ static exit_code take_cotangents(rollout *r)
   const void *q = NULL, *v = NULL;
   char ends[96], all[256];
   snprintf(ends, sizeof ends, "%zu world%s of %zu velocities", w->all, w->all == 1 ? "" : "s", nv);
-  snprintf(all, sizeof all, "the start and every state of --record %zu in %zu steps, %s", r->record,
+  snprintf(all, sizeof all, "the start and each state of --record %zu in %zu steps, %s", r->record,
            w->steps, ends);
   CLI_TRY(inputs_finite(f, "state", 2, whole, ends, w->precision, &r->state));
   CLI_TRY(inputs_finite(f, "q", 2, half, ends, w->precision, &q));
   CLI_TRY(inputs_finite(f, "v", 2, half, ends, w->precision, &v));
   if (!r->record) {
     return inputs_find(f, "record")
-             ? report(EXIT_INPUT, "%s: array 'record' needs --record K, the states that it is of",
-                      f->path)
+             ? report(
+                 EXIT_INPUT,
+                 "%s: array 'record' needs --record K, which chooses the states of its cotangents",
+                 f->path)
            : q || v ? join_state(r, q, v)
                     : EXIT_GOOD;
   }
   CLI_TRY(inputs_finite(f, "record", 3, records, all, w->precision, &r->records));
   if (!r->records) {
-    return report(EXIT_INPUT, "%s: holds no record, the cotangents of --record %zu", f->path,
+    return report(EXIT_INPUT, "%s: contains no record, the cotangents of --record %zu", f->path,
                   r->record);
   }
   return q || v ? join_state(r, q, v) : EXIT_GOOD;
@@ -275,7 +277,7 @@ static exit_code run_in_folder(rollout *r, const options *o)
                     .user = r,
                     .what = "gradients, worlds",
                     .notes = world_notes(),
-                    .effect = "Gradients of those that stop are 0.",
+                    .effect = "The gradients of stopped worlds are 0.",
                     .input_notes = parameter_notes};
   CLI_TRY(worlds_open_blocks(&r->worlds, o));
   CLI_TRY(inputs_open_rows(&r->file, o->value[OPTION_COTANGENTS], cotangent_axis, r->worlds.all));
@@ -289,7 +291,7 @@ static exit_code run_in_folder(rollout *r, const options *o)
 static exit_code compute_shown(rollout *r)
 {
   progress p = progress_begin(r->worlds.o, "");
-  progress_say(&p, "gradients of %zu worlds by %zu steps", r->worlds.count, r->worlds.steps);
+  progress_say(&p, "gradients of %zu worlds over %zu steps", r->worlds.count, r->worlds.steps);
   const exit_code code = compute(r);
   progress_end(&p);
   return code;

@@ -113,7 +113,7 @@ static exit_code run_in_folder(transition *t, const options *o)
                   .user = t,
                   .what = "matrices, worlds",
                   .notes = world_notes(),
-                  .effect = "Matrices of those that stop are 0.",
+                  .effect = "The matrices of stopped worlds are 0.",
                   .input_notes = parameter_notes};
   CLI_TRY(worlds_open_blocks(&t->worlds, o));
   folder_run_worlds(&r, o, t->worlds.all);

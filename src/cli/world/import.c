@@ -31,7 +31,7 @@ static noreturn void become_python(const options *o, const char *script)
   char *own[sizeof words / sizeof *words];
   size_t count = 3;
   if (!output) {
-    _exit((int)report(EXIT_RUN, "no memory for a path"));
+    _exit((int)report(EXIT_RUN, "not enough memory for a path"));
   }
   snprintf(output, room, "--output=%s", o->value[OPTION_OUTPUT]);
   if (o->value[OPTION_LIST_PAIRS]) {
@@ -47,11 +47,10 @@ static noreturn void become_python(const options *o, const char *script)
   words[count] = o->operands[0];
   memcpy(own, words, sizeof own); /* the call does not modify them */
   execvp(own[0], own);
-  _exit((int)report(
-    EXIT_INPUT,
-    "import needs Python with the package `mujoco`, and %s cannot be run (%s): ABUT_PYTHON=PYTHON "
-    "names another (docs/import.md)",
-    own[0], strerror(errno)));
+  _exit((int)report(EXIT_INPUT,
+                    "import needs Python with the package `mujoco`, but %s cannot be run (%s): set "
+                    "ABUT_PYTHON to another Python (docs/import.md)",
+                    own[0], strerror(errno)));
 }
 
 /* Runs in a separate process: MuJoCo's parser crashes on some files (2.2.2 on an unknown URDF joint
@@ -60,13 +59,14 @@ static exit_code import_apart(const options *o)
 {
   char script[8192];
   if (!find_own_file(SCRIPT, ABUT_DATADIR, ABUT_DATADIR_WHOLE, script, sizeof script)) {
-    return report(EXIT_RUN, "%s/abut/" SCRIPT ", which is a part of abut, is not there",
+    return report(EXIT_RUN, "%s/abut/" SCRIPT ", which is a part of abut, is missing",
                   ABUT_DATADIR_WHOLE);
   }
   signal(SIGCHLD, SIG_DFL); /* if the caller ignored it, the child's exit status would be lost */
   const pid_t parent = getpid(), child = fork();
   if (child < 0) {
-    return report(EXIT_RUN, "no process to read %s in: %s", o->operands[0], strerror(errno));
+    return report(EXIT_RUN, "no process could be started to read %s: %s", o->operands[0],
+                  strerror(errno));
   }
   if (child == 0) {
 #ifdef __linux__ /* on other systems, a child whose parent is killed still writes its scene */
@@ -84,10 +84,11 @@ static exit_code import_apart(const options *o)
       raise(sign); /* sent to both processes */
     }
     return report(sign == SIGKILL ? EXIT_RUN : EXIT_INPUT,
-                  "%s: the process that reads it with MuJoCo was ended by a signal (%s)",
+                  "%s: the process that reads it with MuJoCo was stopped by a signal (%s)",
                   o->operands[0], strsignal(sign));
   }
-  return end.code < 0 ? report(EXIT_RUN, "%s: nobody can tell whether it was read", o->operands[0])
+  return end.code < 0 ? report(EXIT_RUN, "%s: the result of the process that reads it is unknown",
+                               o->operands[0])
                       : (exit_code)end.code;
 }
 
@@ -107,7 +108,7 @@ const char *reader_of_models(void)
   }
   text[strcspn(text, "\n")] = '\0';
   if (!there || !*text) {
-    snprintf(text, sizeof text, "none that %s finds (docs/import.md)", python());
+    snprintf(text, sizeof text, "none found by %s (docs/import.md)", python());
   }
   return text;
 }

@@ -32,7 +32,7 @@ static exit_code all_rows(inputs *f, const char *name, size_t width, size_t *row
   size_t shape[3] = {0, 0, 0};
   CLI_TRY(a ? inputs_check_type(f, a) : EXIT_GOOD);
   if (!a || a->dimensions < 2 || a->dimensions > 3) {
-    return report(EXIT_INPUT, "%s: holds no %s of shape (worlds, %zu) or (states, worlds, %zu)",
+    return report(EXIT_INPUT, "%s: contains no %s of shape (worlds, %zu) or (states, worlds, %zu)",
                   f->path, name, width, width);
   }
   memcpy(shape, a->shape, a->dimensions * sizeof *shape);
@@ -41,7 +41,7 @@ static exit_code all_rows(inputs *f, const char *name, size_t width, size_t *row
   CLI_TRY(
     inputs_numbers(f, name, a->dimensions, shape, "as the scene has them", ABUT_FLOAT64, &numbers));
   *out = numbers;
-  return *rows ? EXIT_GOOD : report(EXIT_INPUT, "%s: holds no worlds", f->path);
+  return *rows ? EXIT_GOOD : report(EXIT_INPUT, "%s: contains no worlds", f->path);
 }
 
 static exit_code repeat_file(const session *s, inputs *f, const abut_scene_info *info, size_t count,
@@ -52,7 +52,7 @@ static exit_code repeat_file(const session *s, inputs *f, const abut_scene_info 
   CLI_TRY(all_rows(f, "q", info->nq, &rows, &from_q));
   CLI_TRY(all_rows(f, "v", info->nv, &others, &from_v));
   if (rows != others) {
-    return report(EXIT_INPUT, "%s: q is of %zu states, v of %zu", f->path, rows, others);
+    return report(EXIT_INPUT, "%s: q has %zu states, but v has %zu", f->path, rows, others);
   }
   CLI_TRY(cycle(from_q, rows, info->nq, count, s->precision, q));
   return cycle(from_v, rows, info->nv, count, s->precision, v);

@@ -25,45 +25,47 @@ static const struct {
   const char *one, *many;
 } meanings[] = {
   {ABUT_WORLD_BAD_INPUT,
-   "has numbers that are not finite, or a quaternion of length 0, and keeps the state before",
-   "have numbers that are not finite, or a quaternion of length 0, and keep the state before"},
-  {ABUT_WORLD_NOT_FINITE,
-   "came to numbers that are not finite, and keeps the last state that it had",
-   "came to numbers that are not finite, and keep the last state that they had"},
+   "has numbers that are not finite, or a quaternion of length 0, and keeps its previous state",
+   "have numbers that are not finite, or a quaternion of length 0, and keep their previous state"},
+  {ABUT_WORLD_NOT_FINITE, "reached numbers that are not finite, and keeps its last valid state",
+   "reached numbers that are not finite, and keep their last valid state"},
   {ABUT_WORLD_DIVERGED,
-   "became faster than the scene's `divergence`, and keeps the last state that it had",
-   "became faster than the scene's `divergence`, and keep the last state that they had"},
+   "became faster than the scene's `divergence`, and keeps its last valid state",
+   "became faster than the scene's `divergence`, and keep their last valid state"},
   {ABUT_WORLD_SINGULAR,
-   "has a mass matrix, or a solver's, that is not positive, and keeps the last state that it had",
-   "have a mass matrix, or a solver's, that is not positive, and keep the last state that they "
-   "had"},
+   "has a mass matrix or a solver matrix that is not positive definite, and keeps its last valid "
+   "state",
+   "have a mass matrix or a solver matrix that is not positive definite, and keep their last valid "
+   "state"},
   {ABUT_WORLD_OVERFLOW,
-   "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a "
-   "soft scene's `capacity` or `most_contacts`: some were left out",
-   "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless stated) or a "
-   "soft scene's `capacity` or `most_contacts`: some were left out"},
+   "had more contacts than the scene allows (`most` of \"lcp\", by default 16, or `capacity` or "
+   "`most_contacts` of a soft scene): some contacts were left out",
+   "had more contacts than the scene allows (`most` of \"lcp\", by default 16, or `capacity` or "
+   "`most_contacts` of a soft scene): some contacts were left out"},
   {ABUT_WORLD_NOT_CONVERGED,
-   "had steps whose solver did not end within the scene's `iterations`; its last iterate was taken",
-   "had steps whose solver did not end within the scene's `iterations`; its last iterate was "
-   "taken"},
+   "had steps whose solver did not converge within the scene's `iterations`; its last iterate was "
+   "used",
+   "had steps whose solver did not converge within the scene's `iterations`; its last iterate was "
+   "used"},
   {ABUT_WORLD_SQUEEZED,
-   "had hard contacts that push against each other, without an answer; they gave way a little",
-   "had hard contacts that push against each other, without an answer; they gave way a little"},
+   "had hard contacts that push against each other and have no solution; they were softened a "
+   "little",
+   "had hard contacts that push against each other and have no solution; they were softened a "
+   "little"},
   {ABUT_WORLD_FAST,
-   "had bodies that went farther in a step than half of the thinner one, and may have passed "
+   "had bodies that moved in one step by more than half of the thinner body, and may have passed "
    "through each other",
-   "had bodies that went farther in a step than half of the thinner one, and may have passed "
+   "had bodies that moved in one step by more than half of the thinner body, and may have passed "
    "through each other"},
-  {ABUT_WORLD_GAINED,
-   "had springs that gave energy which nothing had: the time step is too long for them",
-   "had springs that gave energy which nothing had: the time step is too long for them"},
+  {ABUT_WORLD_GAINED, "had springs that added energy: the time step is too long for these springs",
+   "had springs that added energy: the time step is too long for these springs"},
   {ABUT_WORLD_SWEEP_LIMIT,
-   "had more impacts in a step than are looked at, and lost what was left of it",
-   "had more impacts in a step than are looked at, and lost what was left of it"},
+   "had more impacts in a step than the limit, and lost the rest of the step",
+   "had more impacts in a step than the limit, and lost the rest of the step"},
   {ABUT_WORLD_DEEP,
-   "had bodies so deep in each other that their contacts had less than half of the depth, and may "
+   "had bodies that overlap so deeply that their contacts show less than half of the depth and may "
    "not push them apart",
-   "had bodies so deep in each other that their contacts had less than half of the depth, and may "
+   "had bodies that overlap so deeply that their contacts show less than half of the depth and may "
    "not push them apart"},
 };
 
@@ -106,7 +108,7 @@ static void print_fast(const uint32_t *fast_links, size_t world, char *text, siz
   if (fast_links && (fast_links[2 * world] || fast_links[2 * world + 1])) {
     print_link(of[0], sizeof of[0], fast_links[2 * world]);
     print_link(of[1], sizeof of[1], fast_links[2 * world + 1]);
-    snprintf(text, room, ", of %s and %s", of[0], of[1]);
+    snprintf(text, room, ", between %s and %s", of[0], of[1]);
   }
 }
 

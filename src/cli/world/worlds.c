@@ -37,10 +37,12 @@ exit_code worlds_check(worlds *w, const options *o, worlds_steps rule)
   CLI_TRY(option_whole(o, OPTION_STEPS, rule == STEPS_OR_NONE ? 0 : 1, STEPS_MOST, &w->steps));
   CLI_TRY(option_whole(o, OPTION_WORLDS, 1, WORLDS_MOST, &w->count));
   if (o->value[OPTION_WORLDS] && o->value[OPTION_STATES]) {
-    return usage_error(o->command, "--states tells how many worlds there are: no --worlds with it");
+    return usage_error(o->command,
+                       "--states already determines the number of worlds: leave out --worlds");
   }
   if (o->value[OPTION_START] && o->value[OPTION_STATES]) {
-    return usage_error(o->command, "--states has where worlds begin: no --start with it");
+    return usage_error(o->command,
+                       "--states already contains the start of the worlds: leave out --start");
   }
   return check_inputs(o);
 }
@@ -50,8 +52,8 @@ exit_code worlds_need_steps(const worlds *w)
   const options *o = w->o;
   return o->value[OPTION_STEPS] || w->each
            ? EXIT_GOOD
-           : usage_error(o->command, "--steps T is needed where no controls of shape (T, N, nu) "
-                                     "tell how many there are");
+           : usage_error(o->command, "--steps T is missing; it is needed unless controls of shape "
+                                     "(T, N, nu) give the number of steps");
 }
 
 exit_code worlds_check_output(const options *o)
@@ -86,7 +88,7 @@ static void warn_names(const inputs *f)
     const char *name = f->npz.arrays[i].name;
     if (!is_among(name, simulated_names, SIMULATED_COUNT) &&
         !is_among(name, parameter_names, sizeof parameter_names / sizeof *parameter_names)) {
-      warn("%s: array '%s' is nothing that worlds have; it is left out", f->path, name);
+      warn("%s: array '%s' is not an input of worlds; it is ignored", f->path, name);
     }
   }
 }
@@ -111,13 +113,13 @@ static exit_code take_state(worlds *w, const char *name, size_t width, const voi
 
 static exit_code take_parameters(worlds *w)
 {
-  const char *of = w->info.automatic ? "one a listed pair, then one a body of automatic pairs"
-                                     : "one a pair";
+  const char *of = w->info.automatic ? "one per listed pair, then one per body of automatic pairs"
+                                     : "one per pair";
   const struct {
     const char *name, *of;
     size_t width;
     const void **to;
-  } all[] = {{"mass_scale", "one a link", w->info.links, &w->mass_scale},
+  } all[] = {{"mass_scale", "one per link", w->info.links, &w->mass_scale},
              {"friction", of, w->info.parameters, &w->friction},
              {"stiffness", of, w->info.parameters, &w->stiffness},
              {"gravity", "x, y, z", 3, &w->gravity}};
@@ -140,12 +142,14 @@ static exit_code take_springs(worlds *w)
   inputs *f = &w->states;
   const size_t shape[3] = {w->count, w->info.pairs, SPRING_WIDTH};
   if (!w->info.springs && inputs_find(f, "springs")) {
-    return report(EXIT_INPUT, "%s: array 'springs': the scene's contacts are no springs", f->path);
+    return report(EXIT_INPUT, "%s: array 'springs': the contacts of the scene are not springs",
+                  f->path);
   }
   CLI_TRY(inputs_numbers(f, "springs", 3, shape, "k, mu, v_d, v_s, eps2, eps3 of each pair",
                          w->session.precision, &w->springs));
   if (tells(w) && inputs_find(f, "springs") && inputs_find(f, "friction")) {
-    warn("%s: array 'friction' is left out, for 'springs' has every pair's mu", f->path);
+    warn("%s: array 'friction' is ignored, because 'springs' contains the mu of every pair",
+         f->path);
   }
   return EXIT_GOOD;
 }
@@ -199,16 +203,15 @@ static const struct {
 const status_note parameter_notes[] = {
   {BAD_SPRINGS, BAD_SPRINGS,
    "worlds whose array 'springs' has numbers that are not above 0 (mu: below 0)",
-   "They stay where they begin."},
+   "They stay at their start."},
   {BAD_FRICTION, BAD_FRICTION, "worlds whose array 'friction' has negative numbers",
    "These count as 1e-5."},
   {BAD_STIFFNESS, BAD_STIFFNESS, "worlds whose array 'stiffness' has negative numbers",
    "These count as 1e-6."},
   {SPRING_FRICTION, SPRING_FRICTION, "worlds whose array 'friction' has negative numbers",
-   "They stay where they begin."},
+   "They stay at their start."},
   {SPRING_STIFFNESS, SPRING_STIFFNESS,
-   "worlds whose array 'stiffness' has numbers that are not above 0",
-   "They stay where they begin."},
+   "worlds whose array 'stiffness' has numbers that are not above 0", "They stay at their start."},
   {0}};
 
 static exit_code judge_parameters(worlds *w)
@@ -281,9 +284,8 @@ static exit_code open_states(worlds *w)
   CLI_TRY(q ? inputs_check_type(f, q) : EXIT_GOOD);
   if (!q || (q->dimensions != 2 && q->dimensions != 3)) {
     return report(EXIT_INPUT, "%s: %s", f->path,
-                  q ? "array 'q': shape neither (worlds, nq) nor "
-                      "(states, worlds, nq)"
-                    : "holds no q, where worlds begin");
+                  q ? "array 'q': must have shape (worlds, nq) or (states, worlds, nq)"
+                    : "contains no q, the start of the worlds");
   }
   w->count = w->all = f->all = q->shape[q->dimensions - 2];
   f->last = true;
@@ -323,8 +325,8 @@ static exit_code find_start(const worlds *w, size_t *out)
     const size_t used = strlen(known);
     snprintf(known + used, sizeof known - used, "%s`%s`", used ? ", " : "", name);
   }
-  return report(EXIT_INPUT, "%s: no start `%s`: %s%s", w->o->operands[0], wanted,
-                w->info.starts ? "the scene names " : "the scene names none", known);
+  return report(EXIT_INPUT, "%s: there is no start `%s`: %s%s", w->o->operands[0], wanted,
+                w->info.starts ? "the starts of the scene are " : "the scene has no starts", known);
 }
 
 /* Gives every world the same row. */
@@ -387,14 +389,14 @@ static exit_code take_controls(worlds *w)
   char what[128];
   const abut_array *u = inputs_find(f, "u");
   if (!u) {
-    return report(EXIT_INPUT, "%s: holds no u, the controls", f->path);
+    return report(EXIT_INPUT, "%s: contains no u, the controls", f->path);
   }
   w->each = u->dimensions == 3;
   if (w->each && w->rule != STEPS_ONE && !w->o->value[OPTION_STEPS]) {
     w->steps = u->shape[0];
   }
   if (w->each && !u->shape[0] && w->rule != STEPS_OR_NONE) {
-    return report(EXIT_INPUT, "%s: array 'u': no steps", f->path);
+    return report(EXIT_INPUT, "%s: array 'u': must have at least one step", f->path);
   }
   const size_t held[2] = {w->count, w->info.nu}, each[3] = {w->steps, w->count, w->info.nu};
   snprintf(what, sizeof what, "%zu step%s of %zu world%s, and %zu control%s", w->steps,
@@ -403,7 +405,7 @@ static exit_code take_controls(worlds *w)
   CLI_TRY(inputs_numbers(&w->controls, "u", w->each ? 3 : 2, w->each ? each : held, what,
                          w->session.precision, &w->u));
   if (!w->info.nu && tells(w)) {
-    warn("%s: the scene has no controls; these are left out", f->path);
+    warn("%s: the scene has no controls; the file is ignored", f->path);
   }
   return EXIT_GOOD;
 }
@@ -413,12 +415,11 @@ static exit_code take_controls(worlds *w)
 void warn_coarse(const char *path, const abut_scene_info *info)
 {
   if (info->cloud_gap > GAP_MOST) {
-    warn("%s: links[%zu].bodies[%zu]: the field of its cloud is up to %.2g %% of its diagonal off, "
-         "at its faces or in its "
-         "hollows: the mesh is too coarse or too hollow for springs, and bodies may fall through "
-         "it, lie on its openings "
-         "or gain energy (docs/scenes.md#springs)",
-         path, info->cloud_link, info->cloud_body, 100.0 * info->cloud_gap);
+    warn(
+      "%s: links[%zu].bodies[%zu]: the error of the field of its cloud is up to %.2g %% of its "
+      "diagonal, at its faces or in its hollows: the mesh is too coarse or too hollow for springs, "
+      "so bodies may fall through it, rest on its openings or gain energy (docs/scenes.md#springs)",
+      path, info->cloud_link, info->cloud_body, 100.0 * info->cloud_gap);
   }
 }
 
@@ -448,11 +449,10 @@ exit_code warn_sinking(const char *path, abut_scene links, const abut_scene_info
     char others[48] = "", pair[160];
     CLI_TRY(name_pair(links, info, info->sinking_pair, pair, sizeof pair));
     if (info->sinking_pairs > 1) {
-      snprintf(others, sizeof others, ", as %zu more by less", info->sinking_pairs - 1);
+      snprintf(others, sizeof others, ", and %zu more by less", info->sinking_pairs - 1);
     }
-    warn("%s: %s: at rest its spring gives way by %.2g mm, %.2g %% of the smaller body's "
-         "diagonal%s; a k of "
-         "%.2g N/m makes that 1 %% (docs/spring.md#worlds)",
+    warn("%s: %s: at rest its spring gives way by %.2g mm, which is %.2g %% of the smaller body's "
+         "diagonal%s; with k = %.2g N/m it is 1 %% (docs/spring.md#worlds)",
          path, pair, 1e3 * info->sinking, 100.0 * info->sinking_share, others, info->sinking_k);
   }
   return EXIT_GOOD;
@@ -462,7 +462,7 @@ void warn_diagnostics(const char *path, const abut_scene_info *info)
 {
   char others[64] = "";
   if (info->suspicious_bodies > 1) {
-    snprintf(others, sizeof others, "; %zu more bodies have suspicions",
+    snprintf(others, sizeof others, "; %zu more bodies have such warnings",
              info->suspicious_bodies - 1);
   }
   for (uint32_t bit = 1; bit && bit <= info->report.suspicions; bit <<= 1) {
@@ -506,11 +506,10 @@ exit_code load_scene(const session *s, const options *o, abut_scene *links, abut
 exit_code need_listed(const char *what, const options *o, const abut_scene_info *info)
 {
   return info->automatic
-           ? report(
-               EXIT_INPUT,
-               "%s: %s needs pairs that the scene lists, and the scene finds its own: list them "
-               "in `pairs`, as `abut import --list-pairs` does (docs/scenes.md#automatic-pairs)",
-               o->operands[0], what)
+           ? report(EXIT_INPUT,
+                    "%s: %s needs listed pairs, but the scene has automatic ones: list them in "
+                    "`pairs`, as `abut import --list-pairs` does (docs/scenes.md#automatic-pairs)",
+                    o->operands[0], what)
            : EXIT_GOOD;
 }
 
@@ -575,8 +574,8 @@ exit_code worlds_read_block(worlds *w, size_t first, size_t count)
 exit_code need_contacts(const char *what, const options *o, const abut_scene_info *info)
 {
   return info->clouds ? report(EXIT_INPUT,
-                               "%s: %s: its contacts are springs between whole bodies, of "
-                               "which there is no list",
+                               "%s: %s: its contacts are springs between whole bodies, which have "
+                               "no list of contacts",
                                o->operands[0], what)
                       : EXIT_GOOD;
 }
@@ -600,8 +599,8 @@ exit_code need_still(const char *what, const worlds *w)
   const moved_control m = worlds_moved(w);
   return m.any
            ? report(EXIT_INPUT,
-                    "%s: %s: control %zu of world %zu in step %zu moves a link, and kept states "
-                    "have moved links where the scene states (docs/scenes.md#moved-links)",
+                    "%s: %s: control %zu of world %zu in step %zu moves a link, but stored states "
+                    "have moved links at the poses in the scene (docs/scenes.md#moved-links)",
                     w->o->operands[0], what, m.control, m.world, m.step)
            : EXIT_GOOD;
 }

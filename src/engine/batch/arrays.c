@@ -93,11 +93,12 @@ static abut_status check_of_state(const batch_call *c, const batch_array *a)
   state *s = NULL;
   TRY(state_of(memory_of(a), &s));
   if (s != c->state) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s is of another state", a->name);
+    return fail(ABUT_ERROR_ARGUMENT, "%s belongs to another state", a->name);
   }
   if (s->widths[number_of(a)] != a->width) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s needs %zu reals a row; array %zu of the state has %zu",
-                a->name, a->width, number_of(a), s->widths[number_of(a)]);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "%s needs %zu numbers per row, but array %zu of the state has %zu", a->name,
+                a->width, number_of(a), s->widths[number_of(a)]);
   }
   return c->replaces ? ABUT_SUCCESS : check_apart(c, a);
 }
@@ -115,7 +116,7 @@ static abut_status check_array(const batch_call *c, const batch_array *a)
     return check_of_state(c, a);
   }
   if (c->count > SIZE_MAX / row) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu poses are too many", c->count);
+    return fail(ABUT_ERROR_ARGUMENT, "there are too many poses: %zu", c->count);
   }
   return check_memory(c->context->members[0].device, handle_of(memory_of(a)), c->count * row,
                       a->name);

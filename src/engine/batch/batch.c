@@ -41,11 +41,12 @@ abut_status batch_run(batch_call *c)
   void *copies[BATCH_ARRAYS] = {NULL};
   c->failures = 0;
   if (c->array_count > BATCH_ARRAYS) {
-    return fail(ABUT_ERROR_ARGUMENT, "a call has %zu arrays; %d are the most", c->array_count,
-                BATCH_ARRAYS);
+    return fail(ABUT_ERROR_ARGUMENT, "a call has %zu arrays; at most %d are possible",
+                c->array_count, BATCH_ARRAYS);
   }
   if (c->beside_count > BATCH_BESIDE) {
-    return fail(ABUT_ERROR_ARGUMENT, "a call has %zu ranges beside its arrays; %d are the most",
+    return fail(ABUT_ERROR_ARGUMENT,
+                "a call has %zu ranges besides its arrays; at most %d are possible",
                 c->beside_count, BATCH_BESIDE);
   }
   TRY(arrays_check(c));

@@ -37,7 +37,7 @@ static abut_status size_chunk(const size_t *bytes, size_t buffers, uint64_t budg
   uint64_t fits = budget / (sum ? sum : 1);
   if (allocation / largest == 0) {
     return fail(ABUT_ERROR_TOO_LARGE,
-                "one pose needs a buffer of %llu bytes; the device allows %llu",
+                "one pose needs a buffer of %llu bytes, but the device allows at most %llu",
                 (unsigned long long)largest, (unsigned long long)allocation);
   }
   fits = fits ? fits : 1; /* one element may exceed the budget, but not the device */

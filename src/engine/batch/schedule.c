@@ -138,7 +138,8 @@ static abut_status report_progress(sharing *s)
   pthread_mutex_unlock(&s->lock);
   return !news || !c->progress || c->progress(done, c->count, c->progress_user)
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_CANCELLED, "stopped by the caller after %zu of %zu", done, c->count);
+           : fail(ABUT_ERROR_CANCELLED, "the progress function stopped the call after %zu of %zu",
+                  done, c->count);
 }
 
 static abut_status finish_oldest(hand *h, bool *computed)

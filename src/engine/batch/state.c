@@ -199,7 +199,7 @@ abut_status state_of(const abut_state_array *array, state **out)
   }
   return array->array < (*out)->array_count
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "the state has %zu arrays, and no array %u",
+           : fail(ABUT_ERROR_ARGUMENT, "the state has %zu arrays; there is no array %u",
                   (*out)->array_count, array->array);
 }
 
@@ -212,14 +212,13 @@ abut_status state_for(const abut_state_array *array, const context *owner, size_
     return ABUT_ERROR_HANDLE;
   }
   if (its != owner->call_lock) {
-    return fail(ABUT_ERROR_ARGUMENT, "the state is of another context than the call");
+    return fail(ABUT_ERROR_ARGUMENT, "the state belongs to another context than the call");
   }
   TRY(state_of(array, out));
-  return (*out)->count == count ? ABUT_SUCCESS
-                                : fail(ABUT_ERROR_ARGUMENT,
-                                       "%zu %s are counted; the state has "
-                                       "%zu rows",
-                                       count, what, (*out)->count);
+  return (*out)->count == count
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "the call has %zu %s, but the state has %zu rows", count,
+                  what, (*out)->count);
 }
 
 abut_status state_of_memory(abut_memory memory, const char *what, const void *inputs, size_t count,
@@ -227,11 +226,12 @@ abut_status state_of_memory(abut_memory memory, const char *what, const void *in
 {
   *out = NULL;
   if (memory == ABUT_MEMORY_OPENCL && !owner->def.opencl_queue) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "arrays in OpenCL memory need a context made from the caller's queue");
+    return fail(
+      ABUT_ERROR_ARGUMENT,
+      "arrays in OpenCL memory need a context that was made from the caller's command queue");
   }
   if ((uint32_t)memory > ABUT_MEMORY_STATE) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no memory %d", (int)memory);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown kind of memory %d", (int)memory);
   }
   return memory == ABUT_MEMORY_STATE && inputs ? state_for(inputs, owner, count, what, out)
                                                : ABUT_SUCCESS;
@@ -254,23 +254,21 @@ static void state_free(void *object)
 static abut_status set_widths(state *s, const size_t *widths, size_t arrays)
 {
   if (!arrays || arrays > ABUT_STATE_ARRAYS_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "a state has 1 to %d arrays, not %zu", ABUT_STATE_ARRAYS_MOST,
-                arrays);
+    return fail(ABUT_ERROR_ARGUMENT, "a state needs 1 to %d arrays, but the count is %zu",
+                ABUT_STATE_ARRAYS_MOST, arrays);
   }
   if (!widths) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "%zu arrays of a state are counted; their widths are not given", arrays);
+    return fail(ABUT_ERROR_ARGUMENT, "a state has %zu arrays, but their widths are NULL", arrays);
   }
   s->array_count = arrays;
   for (size_t i = 0; i < arrays; ++i) {
     const size_t most = SIZE_MAX / 2 / s->real_bytes / (s->count + 1);
     if (!widths[i]) {
-      return fail(ABUT_ERROR_ARGUMENT, "array %zu of a state cannot have 0 reals a row", i);
+      return fail(ABUT_ERROR_ARGUMENT, "array %zu of a state must have at least 1 number per row",
+                  i);
     }
     if (widths[i] > most) {
-      return fail(ABUT_ERROR_ARGUMENT,
-                  "array %zu of a state is larger than any memory: %zu rows of "
-                  "%zu reals",
+      return fail(ABUT_ERROR_ARGUMENT, "array %zu of a state is too large: %zu rows of %zu numbers",
                   i, s->count, widths[i]);
     }
     s->widths[i] = widths[i];
@@ -284,11 +282,13 @@ static abut_status set_parts(state *s, const double *parts)
   for (size_t i = 0; i < s->context->count; ++i) {
     s->parts[i] = parts ? parts[i] : 1.0;
     if (!(s->parts[i] >= 0.0 && s->parts[i] <= 1e100)) {
-      return fail(ABUT_ERROR_ARGUMENT, "device %zu cannot have a part of %g", i, s->parts[i]);
+      return fail(ABUT_ERROR_ARGUMENT, "the share of device %zu is %g, which is not possible", i,
+                  s->parts[i]);
     }
     sum += s->parts[i];
   }
-  return sum > 0.0 ? ABUT_SUCCESS : fail(ABUT_ERROR_ARGUMENT, "no device has a part of the state");
+  return sum > 0.0 ? ABUT_SUCCESS
+                   : fail(ABUT_ERROR_ARGUMENT, "every device's share of the state is 0");
 }
 
 abut_status abut_create_state(abut_context handle_, size_t count, const size_t *widths,
@@ -300,7 +300,7 @@ abut_status abut_create_state(abut_context handle_, size_t count, const size_t *
     return ABUT_ERROR_HANDLE;
   }
   if (!out) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_create_state needs a handle");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_create_state: the handle is NULL");
   }
   void *memory = NULL;
   abut_status status = ABUT_SUCCESS;

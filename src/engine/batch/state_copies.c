@@ -53,11 +53,12 @@ static abut_status check_rows(const abut_state_array *array, size_t first, size_
   TRY(state_of(array, out));
   const state *s = *out;
   if (first > s->count || rows > s->count - first) {
-    return fail(ABUT_ERROR_ARGUMENT, "rows %zu + %zu are none of a state of %zu", first, rows,
+    return fail(ABUT_ERROR_ARGUMENT, "rows %zu + %zu are outside a state of %zu rows", first, rows,
                 s->count);
   }
-  return memory || !rows ? ABUT_SUCCESS
-                         : fail(ABUT_ERROR_ARGUMENT, "%zu rows are counted but not given", rows);
+  return memory || !rows
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "the count is %zu rows, but their array is NULL", rows);
 }
 
 abut_status abut_write_state(abut_state_array array, size_t first, size_t rows, const void *from)

@@ -33,7 +33,7 @@ static abut_status place(batch_on *on)
   const step_call *s = (const step_call *)on->call;
   on->most = (size_t)INT_MAX / 2 / s->width;
   return on->most ? ABUT_SUCCESS
-                  : fail(ABUT_ERROR_TOO_LARGE, "%zu reals a row are too many", s->width);
+                  : fail(ABUT_ERROR_TOO_LARGE, "there are too many numbers per row: %zu", s->width);
 }
 
 #define OPERAND(i) ARG_BUFFER(memory_buffer(&on->memory[slot][0], (i)))
@@ -95,7 +95,8 @@ abut_status abut_combine_state(abut_state_array y, double b, abut_state_array x,
   ENTER(state_pool, y.state);
   step_call s;
   if (!isfinite(a) || !isfinite(b)) {
-    return fail(ABUT_ERROR_ARGUMENT, "arrays of a state cannot be combined with %g and %g", b, a);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "arrays of a state cannot be combined with the factors %g and %g", b, a);
   }
   TRY(start(&s, KERNEL_STATE_COMBINE, y));
   s.a = a;

@@ -43,14 +43,13 @@ static abut_status check_parts(const found_device *found, const abut_device_choi
   }
   if (!parts || parts > PARTS_MOST) {
     return fail(ABUT_ERROR_DEVICE,
-                "device %u (%s) cannot be divided into parts of %u compute "
-                "units: it has %u",
+                "device %u (%s) cannot be divided into parts of %u compute units: it has only %u",
                 found->info.index, found->info.name, choice->units, found->info.compute_units);
   }
   if (choice->part >= parts) {
     return fail(ABUT_ERROR_DEVICE,
-                "device %u (%s) of %u compute units has no part %u: parts of %u "
-                "units are %u, from 0",
+                "device %u (%s) with %u compute units has no part %u: with %u units per part it "
+                "has %u parts (0-based)",
                 found->info.index, found->info.name, found->info.compute_units, choice->part,
                 choice->units, parts);
   }
@@ -121,7 +120,7 @@ abut_status take_part(found_device *found, const abut_device_choice *choice)
   driver_unlock();
   TRY(status);
   if (choice->part >= d->count) {
-    return fail(ABUT_ERROR_DEVICE, "device %u (%s) was divided into %u parts, not %u",
+    return fail(ABUT_ERROR_DEVICE, "device %u (%s) was divided into %u parts, expected %u",
                 found->info.index, found->info.name, d->count, choice->part + 1);
   }
   found->device = d->parts[choice->part];
@@ -146,9 +145,7 @@ static abut_status read_division(const char *text, division *out)
   }
   return out->units ? ABUT_SUCCESS
                     : fail(ABUT_ERROR_DEVICE,
-                           "\"%s\" is no division of a device: /UNITS or "
-                           "/UNITS.PART is meant",
-                           text);
+                           "\"%s\" is not a division of a device: use /UNITS or /UNITS.PART", text);
 }
 
 typedef struct found_choices {
@@ -198,7 +195,7 @@ static abut_status find_words(const char *words, const division *d, found_choice
   }
   return f->count ? ABUT_SUCCESS
                   : fail(ABUT_ERROR_DEVICE, "there is no OpenCL device%s",
-                         drivers_are_here() ? "" : " after fork(): start workers by spawn");
+                         drivers_are_here() ? "" : " after fork(): start workers with spawn");
 }
 
 abut_status abut_find_devices(const char *text, abut_device_choice *choices, size_t capacity,
@@ -206,8 +203,9 @@ abut_status abut_find_devices(const char *text, abut_device_choice *choices, siz
 {
   char words[TEXT_MOST];
   if ((!choices && capacity) || !count || (text && strlen(text) >= sizeof words)) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_find_devices needs room for its answer, and a short "
-                                     "text");
+    return fail(
+      ABUT_ERROR_ARGUMENT,
+      "abut_find_devices: the output pointer is NULL, or the text is missing or too long");
   }
   *count = 0;
   division d = {0, 0, false};

@@ -44,11 +44,13 @@ static abut_status check_once(const abut_device_choice *choice)
 static abut_status check_devices(const abut_context_def *def)
 {
   if ((def->devices != NULL) != (def->device_count > 0) || def->device_count > ABUT_DEVICES_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "%u devices are counted%s; 1 to %d are taken, or no array",
-                def->device_count, def->devices ? "" : " but not given", ABUT_DEVICES_MOST);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the count is %u devices%s; give 1 to %d devices, or a count of 0 without an array",
+                def->device_count, def->devices ? "" : " without an array", ABUT_DEVICES_MOST);
   }
   if (def->opencl_queue && def->devices) {
-    return fail(ABUT_ERROR_ARGUMENT, "a queue of the caller's is a device by itself");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "a context that is made from the caller's command queue takes no list of devices");
   }
   for (uint32_t i = 0; i < def->device_count; ++i) {
     for (uint32_t k = 0; k < i; ++k) {
@@ -64,26 +66,27 @@ static abut_status check_devices(const abut_context_def *def)
 static abut_status check_def(const abut_context_def *def)
 {
   if (def->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make context definitions by abut_default_context_def");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the context definition was not made by abut_default_context_def");
   }
   if (def->precision != ABUT_FLOAT32 && def->precision != ABUT_FLOAT64) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no precision %d", (int)def->precision);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown precision %d", (int)def->precision);
   }
   const uint32_t n = def->lanes;
   if (n != 0 && n != 1 && n != 4 && n != 8 && n != 16) {
-    return fail(ABUT_ERROR_ARGUMENT, "a lane width of %u is not one of 1, 4, 8 and 16", n);
+    return fail(ABUT_ERROR_ARGUMENT, "the lane width is %u; it must be 1, 4, 8 or 16", n);
   }
   if (def->group > 1024 || (def->group & (def->group - 1)) || def->items > 1024) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "work-groups of %u and %u work-items: the first must be a "
-                "power of two, both at most 1024",
+                "work-groups have %u and %u work-items: the first must be a power of two, and both "
+                "must be at most 1024",
                 def->group, def->items);
   }
   if (def->fallback != ABUT_FALLBACK_HOST && def->fallback != ABUT_FALLBACK_NONE) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no fallback %d", (int)def->fallback);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown fallback %d", (int)def->fallback);
   }
   if (!(def->timeout >= 0.0 && def->timeout <= 1e9)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a timeout of %g s is not in [0, 1e9]", def->timeout);
+    return fail(ABUT_ERROR_ARGUMENT, "the timeout is %g s, not in [0, 1e9]", def->timeout);
   }
   return check_devices(def);
 }
@@ -204,7 +207,7 @@ done:
 abut_status abut_create_context(const abut_context_def *def, abut_context *out)
 {
   if (!def || !out) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_create_context needs a definition and a handle");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_create_context: the definition or the handle is NULL");
   }
   context *c = NULL;
   TRY(context_open(def, &c));
@@ -365,8 +368,8 @@ static abut_status none_left(const context *c)
   for (size_t i = 1; i < MEMBERS; ++i) {
     m = c->members[i].failure > m->failure ? &c->members[i] : m;
   }
-  return fail(m->status, "device %s failed, and no other is left: %s", device_info(m->device)->name,
-              m->text);
+  return fail(m->status, "device %s failed, and no other device is left: %s",
+              device_info(m->device)->name, m->text);
 }
 
 size_t context_members(const context *c)

@@ -26,8 +26,8 @@ abut_status abut_context_devices(abut_context handle_, abut_device_report *repor
 {
   ENTER(context_pool, handle_);
   if (!count || (capacity && !reports)) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_context_devices needs a count, and reports for a "
-                                     "capacity");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_context_devices: the pointer to the count is NULL, or "
+                                     "the capacity is above 0 and reports is NULL");
   }
   context *c = context_get(handle_);
   if (!c) {
@@ -129,7 +129,8 @@ abut_status abut_get_timeline(abut_context handle_, abut_span *spans, size_t cap
 {
   ENTER(context_pool, handle_);
   if (!count || (capacity && !spans)) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_get_timeline needs a count, and spans for a capacity");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_get_timeline: the pointer to the count is NULL, or the "
+                                     "capacity is above 0 and spans is NULL");
   }
   context *c = context_get(handle_);
   if (!c) {

@@ -25,8 +25,9 @@ static abut_status find(device *d, const device_options *options)
     cl_device_id id = NULL;
     const cl_int code =
       clGetCommandQueueInfo(options->queue, CL_QUEUE_DEVICE, sizeof id, &id, NULL);
-    TRY(code == CL_SUCCESS ? discover_device(id, &d->found)
-                           : fail(code, "the command queue is none: %s", abut_status_name(code)));
+    TRY(code == CL_SUCCESS
+          ? discover_device(id, &d->found)
+          : fail(code, "the command queue is not valid: %s", abut_status_name(code)));
     return tuning_with(&d->found.info, options->precision, &wanted, d->settings);
   }
   TRY(discover(options->choice.device, &d->found));
@@ -152,7 +153,8 @@ void device_select(device *d, size_t slot)
 
 abut_status device_check_there(const device *d)
 {
-  return d->lost ? fail(ABUT_ERROR_TIMEOUT, "the device's kernels have not ended") : ABUT_SUCCESS;
+  return d->lost ? fail(ABUT_ERROR_TIMEOUT, "the device's kernels have not finished")
+                 : ABUT_SUCCESS;
 }
 
 abut_status device_submit(device *d)
@@ -398,10 +400,11 @@ abut_status check_memory(const device *d, void *cl_memory, size_t bytes, const c
     code = clGetMemObjectInfo(cl_memory, CL_MEM_SIZE, sizeof size, &size, NULL);
   }
   if (code != CL_SUCCESS || !d->cl || owner != opencl_context(d->cl)) {
-    return fail(ABUT_ERROR_ARGUMENT, "%s is no cl_mem of the queue's cl_context", what);
+    return fail(ABUT_ERROR_ARGUMENT, "%s is not a cl_mem of the queue's cl_context", what);
   }
-  return size >= bytes ? ABUT_SUCCESS
-                       : fail(ABUT_ERROR_ARGUMENT, "%s has %zu bytes of %zu", what, size, bytes);
+  return size >= bytes
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "%s has %zu bytes, but %zu are needed", what, size, bytes);
 }
 
 abut_status memory_place(void *cl_memory, const void **whole, size_t *offset)
@@ -414,8 +417,9 @@ abut_status memory_place(void *cl_memory, const void **whole, size_t *offset)
     code = clGetMemObjectInfo(cl_memory, CL_MEM_OFFSET, sizeof *offset, offset, NULL);
   }
   *whole = parent ? parent : cl_memory;
-  return code == CL_SUCCESS ? ABUT_SUCCESS
-                            : fail(ABUT_ERROR_ARGUMENT, "OpenCL does not say where a cl_mem lies");
+  return code == CL_SUCCESS
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "OpenCL does not report the address of a cl_mem");
 }
 
 abut_status buffer_upload(device *d, size_t bytes, const void *from, buffer **out)
@@ -443,8 +447,8 @@ size_t buffer_bytes(const buffer *b)
 static abut_status check_range(const buffer *b, size_t offset, size_t bytes)
 {
   if (offset > b->bytes || bytes > b->bytes - offset) {
-    return fail(ABUT_ERROR_ARGUMENT, "bytes %zu + %zu lie outside a buffer of %zu", offset, bytes,
-                b->bytes);
+    return fail(ABUT_ERROR_ARGUMENT, "bytes %zu + %zu are outside a buffer of %zu bytes", offset,
+                bytes, b->bytes);
   }
   return ABUT_SUCCESS;
 }

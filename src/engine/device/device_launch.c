@@ -13,9 +13,9 @@ static abut_status check_arguments(program_id program, kernel_id kernel,
   for (size_t i = 0; same && i < count; ++i) {
     same = arguments[i].kind == entry->kinds[i];
   }
-  return same ? ABUT_SUCCESS
-              : fail(ABUT_ERROR_ARGUMENT, "kernel %s is launched with other arguments than it has",
-                     entry->name);
+  return same
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "kernel %s was launched with wrong arguments", entry->name);
 }
 
 /* Returns some buffer of the launch, for arguments that its kernel does not access. */

@@ -180,8 +180,7 @@ static abut_status discover_locked(found_device **out, size_t *count)
   if (again != *count) { /* an index would no longer mean the same device */
     free(memory);
     *out = NULL;
-    return fail(ABUT_ERROR_DEVICE, "%zu devices were there, and %zu at once after that", *count,
-                again);
+    return fail(ABUT_ERROR_DEVICE, "OpenCL reported %zu devices, and then %zu", *count, again);
   }
   host_index = (*out)[*count - 1].info.index;
   return ABUT_SUCCESS;
@@ -190,8 +189,8 @@ static abut_status discover_locked(found_device **out, size_t *count)
 static abut_status forked(void)
 {
   return fail(ABUT_ERROR_DEVICE,
-              "OpenCL was in use before fork(), and its drivers do not work after "
-              "that: start workers by spawn, or take the device \"host\"");
+              "OpenCL was in use before fork(), and its drivers do not work after fork(): start "
+              "workers with spawn, or use the device \"host\"");
 }
 
 static abut_status discover_host_alone(found_device **out, size_t *count)
@@ -222,7 +221,7 @@ static abut_status discover_array(found_device **out, size_t *count)
 static abut_status check_answers(const found_device *d)
 {
   return d->code == CL_SUCCESS ? ABUT_SUCCESS
-                               : fail(d->code, "device %u (%s) does not say what it is: %s",
+                               : fail(d->code, "device %u (%s) does not report its properties: %s",
                                       d->info.index, d->info.name, abut_status_name(d->code));
 }
 
@@ -289,7 +288,8 @@ done:
 abut_status abut_list_devices(abut_device_info *infos, size_t capacity, size_t *count)
 {
   if (!count || (capacity && !infos)) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_list_devices needs a count, and infos for a capacity");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_list_devices: the pointer to the count is NULL, or the "
+                                     "capacity is above 0 and infos is NULL");
   }
   found_device *all = NULL;
   abut_status status = ABUT_SUCCESS;
@@ -360,7 +360,7 @@ abut_status discover_preferred(discovery_test taken, const void *user, found_dev
 abut_status abut_find_device(const char *text, uint32_t *index)
 {
   if (!index) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_find_device needs a place for the index");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_find_device: the pointer to the index is NULL");
   }
   TRY((text && *text) || drivers_are_here() ? ABUT_SUCCESS : forked());
   found_device *all = NULL;

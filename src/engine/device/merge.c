@@ -92,7 +92,7 @@ abut_status device_keep(device *d, program_id program, kernel_id kernel, size_t 
   for (size_t i = 0; i < count; ++i) {
     if (arguments[i].kind == ARGUMENT_STRUCT) {
       if (arguments[i].bytes > STRUCTURE_BYTES - used) {
-        return fail(ABUT_ERROR_ARGUMENT, "a launch's structures have more than %d bytes",
+        return fail(ABUT_ERROR_ARGUMENT, "the structures of a launch have more than %d bytes",
                     STRUCTURE_BYTES);
       }
       memcpy(to->structures + used, arguments[i].structure, arguments[i].bytes);

@@ -22,7 +22,7 @@ static abut_status build_failed(cl_program program, cl_device_id device, cl_int 
     log = memory;
     clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
   }
-  fail(code, "the kernels do not build: %s\n%s", abut_status_name(code), log ? log : "");
+  fail(code, "the kernels do not compile: %s\n%s", abut_status_name(code), log ? log : "");
   free(memory);
   return code;
 }
@@ -57,8 +57,9 @@ static abut_status write_options(const opencl *o, int program, char *text, size_
   if (o->kernel_directory) {
     used += snprintf(text + used, room - (size_t)used, " -I%s", o->kernel_directory);
   }
-  return (size_t)used < room ? ABUT_SUCCESS
-                             : fail(ABUT_ERROR_ARGUMENT, "the kernel directory's name is too long");
+  return (size_t)used < room
+           ? ABUT_SUCCESS
+           : fail(ABUT_ERROR_ARGUMENT, "the name of the kernel folder is too long");
 }
 
 /* Joins the pieces of a suite's text, which the caller frees. If there is a kernel directory, the
@@ -197,7 +198,7 @@ static abut_status adopt_queue(opencl *o)
   TRY(check(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL),
             "clGetCommandQueueInfo"));
   if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
-    return fail(ABUT_ERROR_ARGUMENT, "the caller's command queue is not in order");
+    return fail(ABUT_ERROR_ARGUMENT, "the caller's command queue must be in-order");
   }
   TRY(check(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL),
             "clGetCommandQueueInfo"));
@@ -326,7 +327,7 @@ abut_status opencl_submit(opencl *o)
 
 static abut_status not_ended(double seconds)
 {
-  return fail(ABUT_ERROR_TIMEOUT, "kernels have not ended within %g s", seconds);
+  return fail(ABUT_ERROR_TIMEOUT, "the kernels did not finish within %g s", seconds);
 }
 
 abut_status opencl_wait(opencl *o, double seconds, double *ended)

@@ -54,7 +54,7 @@ static abut_status read_text(const json_file *f, const json_at *at, char *to, si
   const char *text = NULL;
   TRY(json_text(f, at, &text));
   if (strlen(text) >= room) {
-    return json_fail(f, at, "longer than %zu bytes", room - 1);
+    return json_fail(f, at, "is longer than %zu bytes", room - 1);
   }
   strcpy(to, text);
   return ABUT_SUCCESS;
@@ -75,7 +75,7 @@ static abut_status read_precision(const json_file *f, const json_at *entry, abut
   TRY(json_need(f, entry, "precision", &at));
   TRY(json_text(f, &at, &text));
   if (strcmp(text, "f32") != 0 && strcmp(text, "f64") != 0) {
-    return json_fail(f, &at, "neither \"f32\" nor \"f64\"");
+    return json_fail(f, &at, "must be \"f32\" or \"f64\"");
   }
   *out = strcmp(text, "f64") == 0 ? ABUT_FLOAT64 : ABUT_FLOAT32;
   return ABUT_SUCCESS;
@@ -93,9 +93,9 @@ static abut_status read_module(const json_file *f, const json_at *entry, tuning_
   }
   TRY(read_text(f, &at, e->module, sizeof e->module));
   if (module_named(e->module) == MODULE_COUNT) {
-    return json_fail(f, &at, "no module of kernels");
+    return json_fail(f, &at, "unknown kernel module");
   }
-  return json_find(entry, "lanes", &at) ? json_fail(f, &at, "not a setting of one module")
+  return json_find(entry, "lanes", &at) ? json_fail(f, &at, "must be a setting of one module")
                                         : ABUT_SUCCESS;
 }
 
@@ -113,7 +113,7 @@ static abut_status read_values(const json_file *f, const json_at *entry, bool la
   int which = 0;
   const char *range = NULL;
   return tuning_holds(out, &which, &range) ? ABUT_SUCCESS
-                                           : json_fail(f, &at[which], "not %s", range);
+                                           : json_fail(f, &at[which], "must be %s", range);
 }
 
 static abut_status read_entry(const json_file *f, const json_at *at, tuning_entry *e)
@@ -154,7 +154,7 @@ static abut_status read_root(const json_file *f, const json_at *root, tuning_fil
     TRY(read_entry(f, &at, e));
     for (size_t i = 0; i < out->count; ++i) {
       if (same_device(e, &out->entries[i])) {
-        return json_fail(f, &at, "the device of devices[%zu] once more", i);
+        return json_fail(f, &at, "names the same device as devices[%zu]", i);
       }
     }
   }
@@ -254,7 +254,7 @@ static abut_status write_entries(const char *path, const tuning_file *f)
   }
   char *text = good ? json_dumps(root, JSON_INDENT(1)) : NULL;
   const abut_status status = text ? whole_file_write(path, text, strlen(text))
-                                  : fail(ABUT_ERROR_MEMORY, "no memory for '%s'", path);
+                                  : fail(ABUT_ERROR_MEMORY, "not enough memory for '%s'", path);
   free(text);
   json_decref(root);
   return status;

@@ -79,14 +79,14 @@ static abut_status check_precision(abut_precision precision)
 {
   return precision == ABUT_FLOAT32 || precision == ABUT_FLOAT64
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "there is no precision %d", (int)precision);
+           : fail(ABUT_ERROR_ARGUMENT, "unknown precision %d", (int)precision);
 }
 
 static abut_status check_module(const char *module)
 {
   return !module || module_named(module) != MODULE_COUNT
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_ARGUMENT, "there is no module \"%s\" of kernels", module);
+           : fail(ABUT_ERROR_ARGUMENT, "there is no kernel module \"%s\"", module);
 }
 
 abut_status abut_device_tuning(uint32_t device, abut_precision precision, const char *module,
@@ -126,7 +126,7 @@ abut_status abut_save_tuning(const char *path, uint32_t device, abut_precision p
   int which = 0;
   const char *range = NULL;
   if (!path || !values) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_save_tuning needs a path and settings");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_save_tuning: the path or the settings are NULL");
   }
   TRY(check_precision(precision));
   TRY(check_module(module));
@@ -134,7 +134,7 @@ abut_status abut_save_tuning(const char *path, uint32_t device, abut_precision p
                     values->scratch_bytes};
   if (!tuning_holds(&t, &which, &range)) {
     static const char *const names[] = {"lanes", "group", "items", "scratch_bytes"};
-    return fail(ABUT_ERROR_ARGUMENT, "tuning: %s is not %s", names[which], range);
+    return fail(ABUT_ERROR_ARGUMENT, "tuning: %s must be %s", names[which], range);
   }
   TRY(discover(device, &found));
   return tuning_file_put(path, &found.info, precision, module, &t);

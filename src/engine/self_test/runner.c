@@ -22,7 +22,7 @@ static const module_self_tests *const self_tests[MODULE_COUNT] = {
 static abut_status explain(const context *one, abut_status status)
 {
   const member *m = &one->members[0];
-  return m->status != ABUT_SUCCESS ? fail(m->status, "device %s cannot answer the self-test: %s",
+  return m->status != ABUT_SUCCESS ? fail(m->status, "device %s cannot run the self-test: %s",
                                           device_info(m->device)->name, m->text)
                                    : status;
 }

@@ -97,11 +97,11 @@ abut_status self_test_compare(const self_test *t, const answer *a, const void *g
   for (size_t i = 0; i < rows * row; ++i) {
     const double number = self_test_number(t, got, i), right = a->expected[i % (period * row)];
     if (!(fabs(number - right) <= tolerance)) { /* also catches NaN */
-      return fail(ABUT_ERROR_SELF_TEST,
-                  "device %s answers wrongly: %s, row %zu, slot %zu, number %zu, is %.9g where "
-                  "%.9g is right",
-                  device_info(t->one->members[0].device)->name, a->name, i / row,
-                  i % row / a->components, i % a->components, number, right);
+      return fail(
+        ABUT_ERROR_SELF_TEST,
+        "device %s gives wrong results: %s, row %zu, slot %zu, number %zu is %.9g, expected %.9g",
+        device_info(t->one->members[0].device)->name, a->name, i / row, i % row / a->components,
+        i % a->components, number, right);
     }
   }
   return ABUT_SUCCESS;

@@ -31,12 +31,12 @@ static abut_status check_options(abut_contact_mesh_options *o)
 {
   if (o->vertices &&
       (o->vertices < ABUT_CONTACT_MESH_LEAST || o->vertices > ABUT_CONTACT_MESH_MOST)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a contact mesh of %u vertices, not %d to %d", o->vertices,
-                ABUT_CONTACT_MESH_LEAST, ABUT_CONTACT_MESH_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "a contact mesh cannot have %u vertices; give %d to %d",
+                o->vertices, ABUT_CONTACT_MESH_LEAST, ABUT_CONTACT_MESH_MOST);
   }
   if (o->sweeps > SWEEPS_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "%u sweeps of the search; %d are the most", o->sweeps,
-                SWEEPS_MOST);
+    return fail(ABUT_ERROR_ARGUMENT, "the search cannot do %u sweeps; at most %d are possible",
+                o->sweeps, SWEEPS_MOST);
   }
   o->vertices = o->vertices ? o->vertices : VERTICES;
   o->sweeps = o->sweeps ? o->sweeps : SWEEPS;
@@ -144,8 +144,9 @@ abut_status abut_make_contact_mesh(abut_body body, double union_tau, double plan
   const field_of field = {body, union_tau, plane_tau};
   void *memory;
   if (!options || !mesh || options->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_make_contact_mesh needs options of "
-                                     "abut_default_contact_mesh_options, and a place for the mesh");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_make_contact_mesh: the options were not made by "
+                "abut_default_contact_mesh_options, or the output pointer is NULL");
   }
   abut_contact_mesh_options o = *options;
   memset(mesh, 0, sizeof *mesh);

@@ -111,7 +111,7 @@ static abut_status check_box(const box *b)
 {
   for (int k = 0; k < 3; ++k) {
     if (!isfinite(b->lower[k]) || !isfinite(b->upper[k])) {
-      return fail(ABUT_ERROR_BODY, "the body's field has no end, so that it has no contact mesh");
+      return fail(ABUT_ERROR_BODY, "the body's field is unbounded, so it has no contact mesh");
     }
   }
   return ABUT_SUCCESS;
@@ -121,9 +121,8 @@ static abut_status check_closed(const surface *s)
 {
   for (size_t i = 0; i < 3 * s->triangle_count; ++i) {
     if (s->across[i] >= SIDE_TANGLED) {
-      return fail(ABUT_ERROR_BODY,
-                  "the body's field reaches beyond the box of its primitives, so that its "
-                  "surface cannot be closed");
+      return fail(ABUT_ERROR_BODY, "the body's field extends beyond the box of its primitives, so "
+                                   "its surface cannot be closed");
     }
   }
   return ABUT_SUCCESS;
@@ -146,8 +145,8 @@ static abut_status march(const field_of *f, const box *b, double cells, zero_set
     l.origin[k] = b->lower[k] - around;
     nodes *= count;
     if (!(nodes < NODES_MOST)) {
-      return fail(ABUT_ERROR_ARGUMENT, "the union's temperature, %g m, is far larger than the body",
-                  f->union_tau);
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "the temperature of the union, %g m, is far larger than the body", f->union_tau);
     }
     l.size[k] = (size_t)count;
   }

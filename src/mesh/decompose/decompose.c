@@ -85,7 +85,7 @@ static abut_status scale_mesh(const abut_body_def *mesh, scaled *out)
   }
   out->diagonal = sqrt(square);
   if (!(out->diagonal > 0.0)) {
-    return fail(ABUT_ERROR_BODY, "the mesh has no face of any area");
+    return fail(ABUT_ERROR_BODY, "every face of the mesh has area 0");
   }
   TRY(allocate(&memory, mesh->vertex_count, 3 * sizeof(double)));
   out->vertices = memory;
@@ -110,8 +110,8 @@ static abut_status check_sure(const decomposition *d)
   }
   if ((double)unsure > UNSURE_MOST * (double)d->fine.count) {
     return fail(ABUT_ERROR_BODY,
-                "the mesh is open, and of %.1f %% of the space about it nobody can tell whether it "
-                "lies inside: close the mesh, or make a grid of it by abut field",
+                "the mesh is open, and for %.1f %% of the space around it inside and outside "
+                "cannot be decided: close the mesh, or make a grid with `abut field`",
                 100.0 * (double)unsure / (double)d->fine.count);
   }
   return ABUT_SUCCESS;
@@ -128,8 +128,8 @@ static abut_status check_inside(const decomposition *d)
     return ABUT_SUCCESS;
   }
   return fail(ABUT_ERROR_BODY,
-              "the mesh encloses %zu of the %zu cells about it, too few for primitives (its box is "
-              "%.3g %% of the diagonal thin): make a grid of it by abut field",
+              "the mesh encloses only %zu of the %zu cells around it, too few for primitives (the "
+              "thinnest side of its box is %.3g %% of the diagonal): make a grid with `abut field`",
               c->samples.count, c->size[0] * c->size[1] * c->size[2], 100.0 * thinnest);
 }
 
@@ -372,23 +372,23 @@ static abut_status check_options(const abut_decompose_options *given, abut_decom
 {
   *o = *given;
   if (o->primitives > ABUT_DECOMPOSE_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "a body of %u primitives, not 1 to %d", o->primitives,
+    return fail(ABUT_ERROR_ARGUMENT, "the number of primitives is %u; give 1 to %d", o->primitives,
                 ABUT_DECOMPOSE_MOST);
   }
   if (o->most_primitives > ABUT_DECOMPOSE_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "a body of at most %u primitives, not 1 to %d",
+    return fail(ABUT_ERROR_ARGUMENT, "the largest number of primitives is %u; give 1 to %d",
                 o->most_primitives, ABUT_DECOMPOSE_MOST);
   }
   if (o->error != 0.0 && !(o->error >= 1e-3 && o->error <= 0.9)) {
-    return fail(ABUT_ERROR_ARGUMENT, "an error of %g is not in [0.001, 0.9]", o->error);
+    return fail(ABUT_ERROR_ARGUMENT, "the error is %g, not in [0.001, 0.9]", o->error);
   }
   if (o->union_ != 0.0 && !(o->union_ >= 0.001 && o->union_ <= 0.05)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a union of %g of the diagonal is not in [0.001, 0.05]",
+    return fail(ABUT_ERROR_ARGUMENT, "the union is %g of the diagonal, not in [0.001, 0.05]",
                 o->union_);
   }
   if (o->family != ABUT_DECOMPOSE_SQ && o->family != ABUT_DECOMPOSE_AUTO) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "a family of %d is neither ABUT_DECOMPOSE_SQ nor ABUT_DECOMPOSE_AUTO",
+                "the family is %d; it must be ABUT_DECOMPOSE_SQ or ABUT_DECOMPOSE_AUTO",
                 (int)o->family);
   }
   o->most_primitives = o->most_primitives ? o->most_primitives
@@ -472,9 +472,8 @@ abut_status abut_decompose(abut_context handle_, const abut_body_def *mesh,
     return ABUT_ERROR_HANDLE;
   }
   if (!mesh || !options || !out || options->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "abut_decompose needs a mesh, a place for its answer, and options made by "
-                "abut_default_decompose_options");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_decompose: the mesh or the output pointer is NULL, or "
+                                     "the options were not made by abut_default_decompose_options");
   }
   TRY(check_options(options, &o));
   TRY(check_mesh(mesh));

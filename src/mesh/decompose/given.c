@@ -140,23 +140,24 @@ static abut_status hold_mesh(arena *memory, abut_body_def *def)
 static abut_status check(const abut_superquadrics *from, double union_)
 {
   if (!from->count || !from->superquadrics) {
-    return fail(ABUT_ERROR_BODY, "there is no superquadric");
+    return fail(ABUT_ERROR_BODY, "there are no superquadrics");
   }
   if (from->count > UINT32_MAX / CORNERS) {
-    return fail(ABUT_ERROR_BODY, "%zu superquadrics are too many", from->count);
+    return fail(ABUT_ERROR_BODY, "there are too many superquadrics: %zu", from->count);
   }
   for (size_t i = 0; i < from->count; ++i) {
     TRY(superquadrics_family.check(&from->superquadrics[i], i));
     if (from->superquadrics[i].operation != ABUT_ADD) {
-      return fail(ABUT_ERROR_BODY, "superquadric %zu is subtracted, not added", i);
+      return fail(ABUT_ERROR_BODY,
+                  "superquadric %zu is subtracted; only added superquadrics are possible here", i);
     }
   }
   if (union_ != 0.0 && !(union_ >= UNION_LEAST && union_ <= UNION_MOST)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a union of %g of the diagonal is not in [%g, %g]", union_,
+    return fail(ABUT_ERROR_ARGUMENT, "the union is %g of the diagonal, not in [%g, %g]", union_,
                 UNION_LEAST, UNION_MOST);
   }
   if (!(from->union_ >= 0.0 && isfinite(from->union_))) {
-    return fail(ABUT_ERROR_ARGUMENT, "a union of %g m is no temperature", from->union_);
+    return fail(ABUT_ERROR_ARGUMENT, "a union of %g m is not a valid temperature", from->union_);
   }
   return ABUT_SUCCESS;
 }

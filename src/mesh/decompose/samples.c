@@ -187,8 +187,9 @@ static abut_status gather(const branch *branches, size_t count, sample_set *out)
   void *memory = NULL;
   size_t total = 0, at = 0;
   for (size_t i = 0; i < count; ++i) {
-    TRY(branches[i].status == ABUT_SUCCESS ? ABUT_SUCCESS
-                                           : fail(branches[i].status, "no memory for samples"));
+    TRY(branches[i].status == ABUT_SUCCESS
+          ? ABUT_SUCCESS
+          : fail(branches[i].status, "not enough memory for samples"));
     total += branches[i].count;
   }
   TRY_DONE(allocate(&memory, total, sizeof(leaf)));

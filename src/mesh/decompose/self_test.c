@@ -102,7 +102,7 @@ static abut_status compare(const device *d, const char *what, double got, double
   const double allowed = (device_real_bytes(d) == sizeof(double) ? 1e-7 : 1e-4) * scale;
   return fabs(got - expected) <= allowed
            ? ABUT_SUCCESS
-           : fail(ABUT_ERROR_SELF_TEST, "device %s answers wrongly: %s is %.9g, not %.9g",
+           : fail(ABUT_ERROR_SELF_TEST, "device %s gives wrong results: %s is %.9g, expected %.9g",
                   device_info(d)->name, what, got, expected);
 }
 

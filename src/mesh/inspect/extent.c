@@ -136,10 +136,8 @@ abut_status outskirts_create(const extent *e, outskirts *o)
     }
   }
   outskirts_free(o);
-  return fail(
-    ABUT_ERROR_BODY,
-    "the field is so much larger than the mesh that they cannot be compared: are both in one "
-    "unit?");
+  return fail(ABUT_ERROR_BODY, "the field is far larger than the mesh, so they cannot be compared: "
+                               "are both in the same unit of length?");
 }
 
 void outskirts_free(outskirts *o)

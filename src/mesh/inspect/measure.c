@@ -227,8 +227,8 @@ abut_status measure_zero_set(const field_of *f, const surface *s, const extent *
   }
   TRY(march(f, &l, out));
   if (!out->triangle_count) {
-    return fail(ABUT_ERROR_BODY, "the field has no surface within the mesh's box: are both in one "
-                                 "unit and in one place?");
+    return fail(ABUT_ERROR_BODY, "the field has no surface inside the box of the mesh: are both in "
+                                 "the same unit of length and in the same place?");
   }
   const abut_status status = march_around(f, &l, e, out);
   if (status != ABUT_SUCCESS) {
@@ -276,7 +276,7 @@ abut_status abut_measure_fit(abut_body body, double union_tau, double plane_tau,
   surface s;
   surface_report report;
   if (!mesh || !fit) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_measure_fit needs a mesh, and a place for its answer");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_measure_fit: the mesh or the output pointer is NULL");
   }
   TRY(check_mesh(mesh));
   TRY(surface_create(mesh, &s, &report));

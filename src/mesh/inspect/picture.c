@@ -364,16 +364,15 @@ abut_status abut_draw_fit(abut_body handle_, double union_tau, double plane_tau,
   surface s;
   surface_report report;
   if (!mesh || !view || !rgb || view->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "abut_draw_fit needs a mesh, a view of abut_default_fit_view, and a "
-                "place for its pictures");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_draw_fit: the mesh or the output pointer is NULL, or "
+                                     "the view was not made by abut_default_fit_view");
   }
   if (view->width < SIDE_LEAST || view->height < SIDE_LEAST || view->width > SIDE_MOST ||
       view->height > SIDE_MOST || !isfinite(view->azimuth) || !isfinite(view->elevation)) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "a picture of %u x %u pixels, not %d to %d each, or angles that are not "
-                "finite",
-                view->width, view->height, SIDE_LEAST, SIDE_MOST);
+    return fail(
+      ABUT_ERROR_ARGUMENT,
+      "a picture has %u x %u pixels (each must be %d to %d), or its angles are not finite",
+      view->width, view->height, SIDE_LEAST, SIDE_MOST);
   }
   TRY(check_mesh(mesh));
   TRY(surface_create(mesh, &s, &report));

@@ -224,8 +224,8 @@ abut_status volumes_compare(volumes *v, abut_fit *out)
   const double mesh = both + volume[CELL_OF_MESH], field = both + volume[CELL_OF_FIELD];
   if (!(mesh > 0.0)) {
     return fail(ABUT_ERROR_BODY,
-                "the mesh is so thin that no cell of %d along each side of its box "
-                "has its middle inside",
+                "the mesh is too thin: with %d cells along each side of its box, no cell has its "
+                "centre inside the mesh",
                 MEASURE_CELLS);
   }
   TRY(find_largest(v, CELL_OF_MESH, count[CELL_OF_MESH], &uncovered));

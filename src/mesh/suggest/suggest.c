@@ -109,8 +109,8 @@ static abut_status look(finder *f, size_t *found)
   }
   return *found ? ABUT_SUCCESS
                 : fail(ABUT_ERROR_BODY,
-                       "in none of %u random poses do the bodies overlap: do their meshes lie "
-                       "on their fields?",
+                       "the bodies do not overlap in any of %u random poses: is each mesh on the "
+                       "surface of its field?",
                        f->o.poses);
 }
 
@@ -118,14 +118,15 @@ static abut_status check_options(const abut_suggest_options *given, abut_suggest
 {
   *o = *given;
   if (o->poses > ABUT_SUGGEST_POSES_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "%u poses; %d are the most", o->poses,
+    return fail(ABUT_ERROR_ARGUMENT, "%u poses are too many; at most %d are possible", o->poses,
                 ABUT_SUGGEST_POSES_MOST);
   }
   if (o->depth != 0.0 && !(o->depth >= 1e-4 && o->depth <= 0.5)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a depth of %g of the diagonal, not in [1e-4, 0.5]", o->depth);
+    return fail(ABUT_ERROR_ARGUMENT, "the depth is %g of the diagonal, not in [1e-4, 0.5]",
+                o->depth);
   }
   if (o->quantile != 0.0 && !(o->quantile >= 0.5 && o->quantile <= 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a quantile of %g, not in [0.5, 1]", o->quantile);
+    return fail(ABUT_ERROR_ARGUMENT, "the quantile is %g, not in [0.5, 1]", o->quantile);
   }
   o->poses = o->poses ? o->poses : POSES;
   o->depth = o->depth != 0.0 ? o->depth : DEPTH;
@@ -157,8 +158,9 @@ abut_status abut_suggest_kept(abut_body body1, abut_body body2, const abut_smoot
   finder f = {.smoothing = smoothing};
   void *memory;
   if (!smoothing || !options || !suggestion || options->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_suggest_kept needs a smoothing, options of "
-                                     "abut_default_suggest_options, and a place for its answer");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_suggest_kept: the smoothing or the output pointer is NULL, or the options "
+                "were not made by abut_default_suggest_options");
   }
   memset(suggestion, 0, sizeof *suggestion);
   TRY(check_options(options, &f.o));

@@ -348,10 +348,10 @@ static abut_status border_failed(abut_status status)
 {
   return status == ABUT_ERROR_BODY
            ? fail(status,
-                  "the mesh's shells cross each other in more places than can be told apart "
-                  "(%d pieces of %d triangles); make one shell of them (a union) first",
+                  "the shells of the mesh cross each other in too many places (%d pieces of %d "
+                  "triangles); merge them into one shell (a union) first",
                   CUTS_MOST, RUN)
-           : fail(status, "no memory for a border");
+           : fail(status, "not enough memory for a border");
 }
 
 abut_status solid_find_border(solid *s, double least)

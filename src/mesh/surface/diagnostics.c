@@ -39,52 +39,54 @@ static int open_text(const abut_field_report *r, char *out, size_t room)
              r->open_edges == 1 ? " is" : "s are");
   }
   if (!r->holes) {
-    return snprintf(out, room, "open: %s; close the mesh: near them inside and outside blur",
-                    *left ? left : "the mesh is not closed");
+    return snprintf(
+      out, room,
+      "open: %s; close the mesh: near open edges, inside and outside are not sharply separated",
+      *left ? left : "the mesh is not closed");
   }
   return snprintf(out, room,
-                  "open: %zu hole%s %s closed, the widest %.3g m across%s; where this is "
-                  "not the shape, close the mesh itself",
+                  "open: %zu hole%s %s closed, the widest %.3g m across%s; if the result is not "
+                  "the intended shape, close the mesh yourself",
                   r->holes, s(r->holes), was(r->holes), r->hole_widest, left);
 }
 
 static int inside_out_text(const abut_field_report *r, char *out, size_t room)
 {
   return snprintf(out, room,
-                  "inside out: %zu of %zu shell%s with faces inwards %s turned; "
-                  "where a cavity was meant, put it inside another shell",
+                  "inside out: %zu of %zu shell%s had inward faces and %s turned; to model a "
+                  "cavity, put it inside another shell",
                   r->shells_turned, r->shells, s(r->shells), was(r->shells_turned));
 }
 
 static int turned_text(const abut_field_report *r, char *out, size_t room)
 {
   return snprintf(out, room,
-                  "turned: %zu triangle%s ran against the neighbours, and %s turned; the "
-                  "volume is now %.4g m^3: is that right?",
+                  "turned: %zu triangle%s had the opposite orientation of the neighbours and %s "
+                  "turned; check the volume, which is now %.4g m^3",
                   r->turned, s(r->turned), was(r->turned), r->volume);
 }
 
 static int tangled_text(const abut_field_report *r, char *out, size_t room)
 {
   return snprintf(out, room,
-                  "tangled: %zu edge%s %s more than two faces, or no orientation that "
-                  "suits them all; remove walls inside the solid and faces that are there twice",
+                  "tangled: %zu edge%s %s more than two faces, or faces without a consistent "
+                  "orientation; remove inner walls and duplicate faces",
                   r->tangled_edges, s(r->tangled_edges), has(r->tangled_edges));
 }
 
 static int unit_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room,
-                  "unit: the box's diagonal is %.4g m; if the file is in millimetres, "
-                  "scale it by 0.001",
-                  r->diagonal);
+  return snprintf(
+    out, room,
+    "unit: the diagonal of the box is %.4g m; if the file is in millimetres, scale it by 0.001",
+    r->diagonal);
 }
 
 static int small_text(const abut_field_report *r, char *out, size_t room)
 {
   return snprintf(out, room,
-                  "small: the box's diagonal is %.4g m, too little to fit a smoothing to, "
-                  "so that evaluation refuses it; is the file in metres? Else scale it up",
+                  "small: the diagonal of the box is %.4g m, which is too small to fit a "
+                  "smoothing, so contacts will fail; if the file is not in metres, scale it up",
                   r->diagonal);
 }
 
@@ -113,8 +115,8 @@ static number percent(double share)
 static int coarse_text(const abut_field_report *r, char *out, size_t room)
 {
   return snprintf(out, room,
-                  "coarse: the field is off by up to %s %% of the diagonal at 95 %% of "
-                  "the surface, more than the tolerance asks; give it more memory, or more cells",
+                  "coarse: the error of the field is up to %s %% of the diagonal at 95 %% of the "
+                  "surface, which is above the tolerance; allow more memory or more cells",
                   percent(worst_95(r)).text);
 }
 
@@ -124,8 +126,8 @@ static number lost_lengths(const abut_field_report *r)
   number n = {""};
   if (r->lost_thickness > 0.0) {
     snprintf(n.text, sizeof n.text,
-             ": half of that is of parts less than %.3g m thick, where the "
-             "field is off by %.2g m and more",
+             ": half of that surface belongs to parts less than %.3g m thick, where the error of "
+             "the field is %.2g m or more",
              r->lost_thickness, r->lost_error);
   }
   return n;
@@ -135,33 +137,32 @@ static int thin_text(const abut_field_report *r, char *out, size_t room)
 {
   if (!(r->thin_share > 0.0)) {
     return snprintf(out, room,
-                    "thin: behind %s %% of the surface the field is not negative%s; ask a "
-                    "smaller tolerance, or thicken what is there",
+                    "thin: behind %s %% of the surface the field is not negative%s; set a smaller "
+                    "tolerance, or thicken these parts",
                     percent(r->thin_lost).text, lost_lengths(r).text);
   }
-  return snprintf(out, room,
-                  "thin: %s %% of the surface is of parts thinner than four tolerances, "
-                  "and behind %s %% the field is not negative%s; ask a smaller tolerance, or "
-                  "thicken them",
-                  percent(r->thin_share).text, percent(r->thin_lost).text, lost_lengths(r).text);
+  return snprintf(
+    out, room,
+    "thin: %s %% of the surface belongs to parts thinner than four tolerances, and behind %s %% "
+    "the field is not negative%s; set a smaller tolerance, or thicken these parts",
+    percent(r->thin_share).text, percent(r->thin_lost).text, lost_lengths(r).text);
 }
 
 static int nested_text(const abut_field_report *r, char *out, size_t room)
 {
   const bool one = r->shells_nested == 1;
   return snprintf(out, room,
-                  "nested: %zu of %zu shells %s within others and turn%s as these do, so "
-                  "that all of it is solid; where a cavity was meant, turn the inner faces",
-                  r->shells_nested, r->shells, one ? "lies" : "lie", one ? "s" : "");
+                  "nested: %zu of %zu shells %s inside others and point%s the same way, so "
+                  "everything is solid; to model a cavity, turn the inner faces",
+                  r->shells_nested, r->shells, one ? "is" : "are", one ? "s" : "");
 }
 
 static int sheet_text(const abut_field_report *r, char *out, size_t room)
 {
   return snprintf(
     out, room,
-    "sheet: %zu sheet%s of faces without a back, up to %.3g m wide, "
-    "enclose%s nothing, and distances are taken to %s; take inner walls out, and give "
-    "others thickness",
+    "sheet: %zu open sheet%s of faces, up to %.3g m wide, enclose%s no volume, and distances are "
+    "measured to %s; remove inner walls, and give other sheets a thickness",
     r->sheets, s(r->sheets), r->sheet_widest, r->sheets == 1 ? "s" : "",
     r->sheets == 1 ? "it" : "them");
 }
@@ -169,55 +170,53 @@ static int sheet_text(const abut_field_report *r, char *out, size_t room)
 static int misfit_text(const abut_field_report *r, char *out, size_t room)
 {
   return snprintf(out, room,
-                  "misfit: half of the mesh's vertices are %.3g m and more off the surface "
-                  "of the body's field, and its diagonal is %.3g m: are mesh and primitives in one "
-                  "unit, and in one place?",
+                  "misfit: half of the vertices of the mesh are %.3g m or more from the surface of "
+                  "the body's field, and the diagonal of the mesh is %.3g m: are the mesh and the "
+                  "primitives in the same unit of length and in the same place?",
                   r->misfit, r->diagonal);
 }
 
 static int features_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(
-    out, room,
-    "features: a stated vertex or edge, with its radius, is %.3g m off the surface of the "
-    "body's field, and the mesh's diagonal is %.3g m: are features and primitives in one unit, and "
-    "in "
-    "one place?",
-    r->feature_misfit, r->diagonal);
+  return snprintf(out, room,
+                  "features: a stated vertex or edge, with its radius, is %.3g m from the surface "
+                  "of the body's field, and the diagonal of the mesh is %.3g m: are the features "
+                  "and the primitives in the same unit of length and in the same place?",
+                  r->feature_misfit, r->diagonal);
 }
 
 static int welded_text(const abut_field_report *r, char *out, size_t room)
 {
   return snprintf(out, room,
-                  "welded: corners up to %.2g m apart became one, since that closes the surface; "
-                  "where gaps of this width are meant, close the mesh around them",
+                  "welded: corners up to %.2g m apart were merged, because that closes the "
+                  "surface; to keep gaps of this width, close the mesh around them",
                   r->welded_within);
 }
 
 static int closing_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room,
-                  "closing: the faces that close the holes put %s %% of the inside elsewhere than "
-                  "the winding number of the open mesh; look at the result, or close the mesh "
-                  "yourself",
-                  percent(r->closing_doubt).text);
+  return snprintf(
+    out, room,
+    "closing: the faces that close the holes and the winding number of the open mesh disagree "
+    "about %s %% of the inside; check the result, or close the mesh yourself",
+    percent(r->closing_doubt).text);
 }
 
 static int trailing_text(const abut_field_report *r, char *out, size_t room)
 {
   return snprintf(out, room,
-                  "trailing: %zu byte%s behind the end of the mesh in its file %s left out; is the "
-                  "file whole, and its header right?",
+                  "trailing: %zu byte%s after the end of the mesh in the file %s ignored; check "
+                  "that the file is complete and its header correct",
                   r->trailing, s(r->trailing), was(r->trailing));
 }
 
 static int narrow_text(const abut_field_report *r, char *out, size_t room)
 {
-  return snprintf(out, room,
-                  "narrow: %s %% of the surface faces gaps that the field fills, half of which are "
-                  "at most %.3g m wide; a body in such a gap counts as overlapping; ask a smaller "
-                  "tolerance",
-                  percent(r->gap_filled).text, r->gap_width);
+  return snprintf(
+    out, room,
+    "narrow: %s %% of the surface faces gaps that the field fills, half of them at most %.3g m "
+    "wide; a body in such a gap counts as overlapping; set a smaller tolerance",
+    percent(r->gap_filled).text, r->gap_width);
 }
 
 size_t abut_suspicion_text(const abut_field_report *report, abut_suspicion which, char *text,

@@ -141,15 +141,16 @@ static abut_status check_options(const abut_field_options *given, abut_field_opt
 {
   *o = *given;
   if (o->cells && (o->cells < 8 || o->cells > 128)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a field of %u cells, not 8 to 128", o->cells);
+    return fail(ABUT_ERROR_ARGUMENT, "the number of cells is %u; give 8 to 128", o->cells);
   }
   if (o->tolerance != 0.0 && !(o->tolerance >= 1e-5 && o->tolerance <= 0.1)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a field's tolerance is %g, not in [1e-5, 0.1]", o->tolerance);
+    return fail(ABUT_ERROR_ARGUMENT, "the tolerance of the field is %g, not in [1e-5, 0.1]",
+                o->tolerance);
   }
   if (o->vertices && o->vertices != UINT32_MAX &&
       (o->vertices < 8 || o->vertices > ELEMENT_LIMIT)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a contact mesh of %u vertices, not 8 to %zu", o->vertices,
-                ELEMENT_LIMIT);
+    return fail(ABUT_ERROR_ARGUMENT, "a contact mesh cannot have %u vertices; give 8 to %zu",
+                o->vertices, ELEMENT_LIMIT);
   }
   o->tolerance = o->tolerance != 0.0 ? o->tolerance : TOLERANCE;
   o->vertices = o->vertices ? o->vertices : VERTICES;
@@ -201,8 +202,8 @@ abut_status abut_make_field(const abut_body_def *mesh, const abut_field_options 
 {
   abut_field_options o;
   if (!mesh || !options || !field || options->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_make_field needs a mesh, a place for its answer, and "
-                                     "options made by abut_default_field_options");
+    return fail(ABUT_ERROR_ARGUMENT, "abut_make_field: the mesh or the output pointer is NULL, or "
+                                     "the options were not made by abut_default_field_options");
   }
   memset(field, 0, sizeof *field);
   TRY(check_options(options, &o));

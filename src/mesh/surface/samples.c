@@ -358,7 +358,7 @@ abut_status samples_take(const sampler *from, double spacing, size_t level, samp
     status = q.of_run[i].status != ABUT_SUCCESS ? ABUT_ERROR_MEMORY : status;
   }
   if (status != ABUT_SUCCESS) {
-    status = fail(status, "no memory for points of the surface");
+    status = fail(status, "not enough memory for points of the surface");
     goto done;
   }
   TRY_DONE(allocate(&all, *count, sizeof(sample)));

@@ -211,7 +211,7 @@ static abut_status make(maker *m)
   }
   m->out->added = m->points.count - own;
   if (!m->points.count) {
-    return fail(ABUT_ERROR_BODY, "the mesh has no face of any area");
+    return fail(ABUT_ERROR_BODY, "every face of the mesh has area 0");
   }
   m->out->vertices = m->points.at;
   m->out->vertex_count = m->points.count;

@@ -69,11 +69,12 @@ static abut_status make(maker *m, const abut_body_def *def)
   TRY_DONE(drop_repeated(m));
   measure_box(s);
   if (!s->triangle_count || !(s->diagonal > 0.0)) {
-    status = fail(ABUT_ERROR_BODY, "the mesh has no face of any area");
+    status = fail(ABUT_ERROR_BODY, "every face of the mesh has area 0");
     goto done;
   }
   if (s->diagonal < DIAGONAL_LEAST) {
-    status = fail(ABUT_ERROR_BODY, "the mesh is %g m large, less than %g m: scale it up",
+    status = fail(ABUT_ERROR_BODY,
+                  "the size of the mesh is %g m, less than the minimum of %g m: scale it up",
                   s->diagonal, DIAGONAL_LEAST);
     goto done;
   }
@@ -87,10 +88,9 @@ static abut_status make(maker *m, const abut_body_def *def)
   const double least = m->report->hole_share > SHEET_HOLES ? SHEET_LEAST : ENCLOSED_LEAST;
   if (!(s->volume > least * s->area * sqrt(s->area))) {
     status = fail(ABUT_ERROR_BODY,
-                  "the mesh encloses nothing (its volume is %.2g of its area to the power "
-                  "3/2, a ball's 0.094): an open sheet has no inside; give it thickness, or a "
-                  "field of your own in "
-                  "a body file",
+                  "the mesh encloses no volume (its volume is %.2g of its area to the power 3/2; a "
+                  "sphere has 0.094): an open sheet has no inside; give it a thickness, or write a "
+                  "body file with a field of your own",
                   s->area > 0.0 ? s->volume / (s->area * sqrt(s->area)) : 0.0);
     goto done;
   }
@@ -121,7 +121,7 @@ abut_status surface_pair_sides(surface *s)
 {
   void *memory;
   if (s->triangle_count >= SIDE_TANGLED / 3) {
-    return fail(ABUT_ERROR_BODY, "%zu triangles are too many", s->triangle_count);
+    return fail(ABUT_ERROR_BODY, "there are too many triangles: %zu", s->triangle_count);
   }
   TRY(allocate(&memory, s->triangle_count, 3 * sizeof(uint32_t)));
   s->across = memory;

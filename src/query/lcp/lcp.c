@@ -137,24 +137,26 @@ static void add_arrays(lcp_call *c, abut_lcp *p)
 static abut_status check(const abut_lcp *p)
 {
   if (!p || p->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make problems by abut_default_lcp");
+    return fail(ABUT_ERROR_ARGUMENT, "the problems were not made by abut_default_lcp");
   }
   if (p->rows < 1 || p->rows > ABUT_LCP_ROWS_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "problems have %zu rows, not 1 to %d", p->rows,
+    return fail(ABUT_ERROR_ARGUMENT, "the problems have %zu rows, expected 1 to %d", p->rows,
                 ABUT_LCP_ROWS_MOST);
   }
   if (!(p->tolerance >= 0.0 && p->tolerance < 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a tolerance of %g is not from 0 to below 1", p->tolerance);
+    return fail(ABUT_ERROR_ARGUMENT, "the tolerance is %g, not in [0, 1)", p->tolerance);
   }
   if (!p->parent || (p->count && (!p->A || !p->b))) {
-    return fail(ABUT_ERROR_ARGUMENT, "problems need A, b and the rows' parents");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the problems need A, b and the parents of the rows, and one of them is NULL");
   }
   for (size_t i = 0; i < p->rows; ++i) {
     const int32_t of = p->parent[i];
     if (of < ABUT_LCP_BOXED || (of >= 0 && ((size_t)of >= p->rows || p->parent[of] != -1))) {
       return fail(ABUT_ERROR_ARGUMENT,
-                  "row %zu's parent is %d, which is not a row without a parent of %zu", i, (int)of,
-                  p->rows);
+                  "the parent of row %zu is %d; a parent must be one of the %zu rows, and have no "
+                  "parent itself",
+                  i, (int)of, p->rows);
     }
   }
   return ABUT_SUCCESS;

@@ -30,7 +30,7 @@ void abut_free_cloud(abut_cloud *cloud)
 static abut_status make_room(size_t count, abut_cloud *cloud)
 {
   if (!count || count > ABUT_CLOUD_POINTS_MOST) {
-    return fail(ABUT_ERROR_BODY, "a cloud of %zu points, not 1 to %d", count,
+    return fail(ABUT_ERROR_BODY, "a cloud cannot have %zu points; give 1 to %d", count,
                 ABUT_CLOUD_POINTS_MOST);
   }
   void *points = NULL, *normals = NULL, *weights = NULL, *eps1 = NULL;
@@ -109,7 +109,7 @@ static abut_status check_faces(size_t vertex_count, const double *vertices, size
                                const uint32_t *sizes, const uint32_t *indices)
 {
   if (!vertices || !sizes || !indices) {
-    return fail(ABUT_ERROR_ARGUMENT, "a mesh's vertices and faces are not given");
+    return fail(ABUT_ERROR_ARGUMENT, "the vertices or the faces of the mesh are NULL");
   }
   for (size_t i = 0; i < 3 * vertex_count; ++i) {
     if (!isfinite(vertices[i])) {
@@ -119,12 +119,13 @@ static abut_status check_faces(size_t vertex_count, const double *vertices, size
   for (size_t i = 0; i < face_count; indices += sizes[i++]) {
     for (uint32_t k = 0; k < sizes[i]; ++k) {
       if (indices[k] >= vertex_count) {
-        return fail(ABUT_ERROR_BODY, "face %zu has vertex %u of %zu", i, (unsigned)indices[k],
-                    vertex_count);
+        return fail(ABUT_ERROR_BODY, "face %zu uses vertex %u, but there are only %zu vertices", i,
+                    (unsigned)indices[k], vertex_count);
       }
     }
     if (sizes[i] < 3) {
-      return fail(ABUT_ERROR_BODY, "face %zu has %u corners", i, (unsigned)sizes[i]);
+      return fail(ABUT_ERROR_BODY, "face %zu has %u corners; at least 3 are needed", i,
+                  (unsigned)sizes[i]);
     }
   }
   return ABUT_SUCCESS;
@@ -181,7 +182,8 @@ abut_status abut_make_cloud(size_t vertex_count, const double *vertices, size_t 
                             bool area_weight, abut_cloud *cloud)
 {
   if (!cloud || !(eps1 >= 0.0) || !isfinite(eps1)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a cloud needs a place to go to, and an eps1 of at least 0");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "making a cloud: the output pointer is NULL, or eps1 is below 0");
   }
   memset(cloud, 0, sizeof *cloud);
   TRY(check_faces(vertex_count, vertices, face_count, face_sizes, face_indices));
@@ -201,7 +203,7 @@ abut_status abut_make_cloud(size_t vertex_count, const double *vertices, size_t 
 abut_status abut_load_cloud(const char *path, double eps1, bool area_weight, abut_cloud *cloud)
 {
   if (!path || !cloud) {
-    return fail(ABUT_ERROR_ARGUMENT, "a cloud needs a file, and a place to go to");
+    return fail(ABUT_ERROR_ARGUMENT, "loading a cloud: the path or the output pointer is NULL");
   }
   mesh m;
   memset(cloud, 0, sizeof *cloud);
@@ -216,7 +218,7 @@ abut_status abut_load_cloud(const char *path, double eps1, bool area_weight, abu
 abut_status abut_make_cloud_of_points(size_t count, const double *points, abut_cloud *cloud)
 {
   if (!points || !cloud) {
-    return fail(ABUT_ERROR_ARGUMENT, "a cloud needs points, and a place to go to");
+    return fail(ABUT_ERROR_ARGUMENT, "making a cloud: the points or the output pointer is NULL");
   }
   const abut_status status = make_room(count, cloud);
   for (size_t i = 0; status == ABUT_SUCCESS && i < count; ++i) {

@@ -93,7 +93,7 @@ abut_status abut_evaluate_cloud(abut_context handle_, const abut_cloud *cloud, s
     return ABUT_ERROR_HANDLE;
   }
   if (!cloud || (count && !points)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a cloud, or %zu points, are not given", count);
+    return fail(ABUT_ERROR_ARGUMENT, "the cloud or the array of %zu points is NULL", count);
   }
   cloud_call c = {.base.operation = &cloud_operation, .gradient = gradient != NULL};
   c.base.context = owner;

@@ -65,17 +65,17 @@ static abut_status check_point(const abut_cloud *c, size_t i)
   const double *n = c->normals + 3 * i;
   double inverse[SPRING_KERNEL];
   if (!within(c->points + 3 * i, 3, COORDINATE_MOST)) {
-    return fail(ABUT_ERROR_BODY, "a cloud's point %zu is beyond 1e6 m or not finite", i);
+    return fail(ABUT_ERROR_BODY, "point %zu of a cloud is beyond 1e6 m or not finite", i);
   }
   if (!within(n, 3, COORDINATE_MOST) || !(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > 0.0)) {
-    return fail(ABUT_ERROR_BODY, "a cloud's point %zu has no normal", i);
+    return fail(ABUT_ERROR_BODY, "point %zu of a cloud has a normal of length 0", i);
   }
   if (c->kernels ? !invert(c->kernels + 9 * i, inverse)
                  : !(c->eps1[i] >= 1e-18 && c->eps1[i] <= 1e18)) {
-    return fail(ABUT_ERROR_BODY, "eps1 of a cloud's point %zu is not positive", i);
+    return fail(ABUT_ERROR_BODY, "eps1 of point %zu of a cloud is not positive", i);
   }
   if (c->log_weights && !(c->log_weights[i] <= 1e3 && c->log_weights[i] >= -SPRING_NEVER)) {
-    return fail(ABUT_ERROR_BODY, "a cloud's point %zu has a weight out of range", i);
+    return fail(ABUT_ERROR_BODY, "point %zu of a cloud has a weight that is out of range", i);
   }
   return ABUT_SUCCESS;
 }
@@ -84,8 +84,10 @@ static abut_status check_cloud(const abut_cloud *c)
 {
   if (!c->count || c->count > ABUT_CLOUD_POINTS_MOST || !c->points || !c->normals ||
       (!c->eps1 && !c->kernels)) {
-    return fail(ABUT_ERROR_BODY, "a cloud of %zu points, of 1 to %d, with points, normals and eps1",
-                c->count, ABUT_CLOUD_POINTS_MOST);
+    return fail(
+      ABUT_ERROR_BODY,
+      "a cloud has %zu points (expected 1 to %d), or its points, normals or eps1 are NULL",
+      c->count, ABUT_CLOUD_POINTS_MOST);
   }
   for (size_t i = 0; i < c->count; ++i) {
     TRY(check_point(c, i));
@@ -240,7 +242,7 @@ abut_status pack_clouds(const abut_cloud *clouds, size_t count, size_t real_size
     numbers += numbers_of(clouds + i);
     places += SPRING_HEAD_INTS + clouds[i].count;
     if (numbers > INT_MAX || places > INT_MAX) {
-      return fail(ABUT_ERROR_BODY, "the clouds of a call have more points than one can count");
+      return fail(ABUT_ERROR_BODY, "the clouds of a call have too many points");
     }
   }
   void *heads = NULL;

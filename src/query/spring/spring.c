@@ -244,16 +244,18 @@ static abut_status check_law(const abut_spring *s)
     good = good && positive[i] > 0.0 && isfinite(positive[i]);
   }
   if (!good && !s->parameters) {
-    return fail(ABUT_ERROR_ARGUMENT, "mu must be at least 0, k, v_d, v_s, eps2 and eps3 above it");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "mu must be at least 0, and k, v_d, v_s, eps2 and eps3 must be above 0");
   }
   if (s->points && (!s->soft_points || s->soft_points > SOFT_POINTS_MOST ||
                     !(s->tau >= TAU_LEAST) || !isfinite(s->tau))) {
-    return fail(ABUT_ERROR_ARGUMENT, "soft points are 1 to %d, of a tau of at least 1e-30",
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the number of soft points must be 1 to %d, and tau at least 1e-30",
                 SOFT_POINTS_MOST);
   }
   if ((uint32_t)s->dissipation > ABUT_DISSIPATION_SMOOTH ||
       (uint32_t)s->reaction > ABUT_REACTION_PLANE || (uint32_t)s->poses > ABUT_POSE_QUATERNION) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no such dissipation, reaction or kind of pose");
+    return fail(ABUT_ERROR_ARGUMENT, "unknown dissipation, reaction or pose kind");
   }
   return ABUT_SUCCESS;
 }
@@ -261,13 +263,14 @@ static abut_status check_law(const abut_spring *s)
 static abut_status check(const abut_spring *s)
 {
   if (!s || s->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make pairs by abut_default_spring");
+    return fail(ABUT_ERROR_ARGUMENT, "the pairs were not made by abut_default_spring");
   }
   if (s->count && (!s->pose1 || !s->pose2)) {
-    return fail(ABUT_ERROR_ARGUMENT, "%zu pairs are counted but have no poses", s->count);
+    return fail(ABUT_ERROR_ARGUMENT, "the count is %zu pairs, but their poses are NULL", s->count);
   }
   if (!s->clouds || s->cloud_count < (s->pairs ? 1 : 2)) {
-    return fail(ABUT_ERROR_ARGUMENT, "pairs need clouds: two, or such as `pairs` names");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "pairs need clouds: either two clouds, or the clouds that `pairs` names");
   }
   return check_law(s);
 }
@@ -286,12 +289,13 @@ static abut_status measure_vertices(spring_call *c)
   }
   c->vertex_room = s->vertex_weights ? s->vertex_width : most ? most : 1;
   if (c->vertex_room < most) {
-    return fail(ABUT_ERROR_ARGUMENT, "rows of %zu are too short for pairs of %zu vertices",
+    return fail(ABUT_ERROR_ARGUMENT, "rows of %zu entries are too short for pairs of %zu vertices",
                 s->vertex_width, most);
   }
   return s->points && s->soft_points > least
-           ? fail(ABUT_ERROR_ARGUMENT, "%zu soft points are wanted of a pair of %zu vertices",
-                  s->soft_points, least)
+           ? fail(ABUT_ERROR_ARGUMENT,
+                  "%zu soft points are requested, but a pair has only %zu vertices", s->soft_points,
+                  least)
            : ABUT_SUCCESS;
 }
 
@@ -303,8 +307,8 @@ static abut_status measure(spring_call *c)
   for (size_t i = 0; i < (s->pairs ? s->count : 1); ++i) {
     const size_t a = s->pairs ? s->pairs[2 * i] : 0, b = s->pairs ? s->pairs[2 * i + 1] : 1;
     if (a >= s->cloud_count || b >= s->cloud_count) {
-      return fail(ABUT_ERROR_ARGUMENT, "pair %zu is of cloud %zu of %zu", i, a > b ? a : b,
-                  s->cloud_count);
+      return fail(ABUT_ERROR_ARGUMENT, "pair %zu names cloud %zu, but there are only %zu clouds", i,
+                  a > b ? a : b, s->cloud_count);
     }
     const size_t points = s->clouds[a].count + s->clouds[b].count;
     const size_t room = cloud_padded(s->clouds + a) + cloud_padded(s->clouds + b);
@@ -313,8 +317,8 @@ static abut_status measure(spring_call *c)
   }
   c->width = s->separation || s->weights ? s->width : most;
   if (c->tells && c->width < most) {
-    return fail(ABUT_ERROR_ARGUMENT, "rows of %zu are too short for pairs of %zu points", s->width,
-                most);
+    return fail(ABUT_ERROR_ARGUMENT, "rows of %zu entries are too short for pairs of %zu points",
+                s->width, most);
   }
   return measure_vertices(c);
 }
@@ -390,11 +394,11 @@ abut_status abut_spring_vjp(abut_context handle_, abut_spring *s, abut_spring_gr
     return ABUT_ERROR_HANDLE;
   }
   if (!g || g->cookie != GRADIENTS_COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make gradients by abut_default_spring_gradients");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "the gradients were not made by abut_default_spring_gradients");
   }
   if (s && s->reaction == ABUT_REACTION_PLANE) {
-    return fail(ABUT_ERROR_ARGUMENT,
-                "springs have derivatives where reactions are at the points alone");
+    return fail(ABUT_ERROR_ARGUMENT, "springs have derivatives only with reactions at the points");
   }
   return call_of(owner, s, g);
 }

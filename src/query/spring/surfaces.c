@@ -17,15 +17,16 @@ void surfaces_free(packed_surfaces *p)
 static abut_status check_surface(const abut_cloud *c, size_t cloud, size_t *corners)
 {
   if (!c->vertices || !c->face_sizes || !c->face_indices || !c->vertex_count) {
-    return fail(ABUT_ERROR_BODY, "cloud %zu has no vertices: soft points are of clouds of faces",
-                cloud);
+    return fail(ABUT_ERROR_BODY,
+                "cloud %zu has no vertices: only clouds made of faces have soft points", cloud);
   }
   *corners = 0;
   for (size_t i = 0; i < c->count; ++i) {
     for (uint32_t k = 0; k < c->face_sizes[i]; ++k) {
       if (c->face_indices[*corners + k] >= c->vertex_count) {
-        return fail(ABUT_ERROR_BODY, "face %zu of cloud %zu has vertex %u of %zu", i, cloud,
-                    (unsigned)c->face_indices[*corners + k], c->vertex_count);
+        return fail(ABUT_ERROR_BODY,
+                    "face %zu of cloud %zu uses vertex %u, but there are only %zu vertices", i,
+                    cloud, (unsigned)c->face_indices[*corners + k], c->vertex_count);
       }
     }
     *corners += c->face_sizes[i];
@@ -71,7 +72,7 @@ abut_status pack_surfaces(const abut_cloud *clouds, size_t count, size_t real_si
     ints += clouds[i].vertex_count + 1 + 2 * corners;
     numbers += 3 * clouds[i].vertex_count;
     if (ints > INT_MAX || numbers > INT_MAX) {
-      return fail(ABUT_ERROR_BODY, "the clouds of a call have more vertices than one can count");
+      return fail(ABUT_ERROR_BODY, "the clouds of a call have too many vertices");
     }
   }
   TRY(allocate(&memory, ints, sizeof(int)));

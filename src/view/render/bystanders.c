@@ -16,13 +16,13 @@ static abut_status place_of(const context *c, const double pose[7], size_t which
   double largest = 0.0, sum = 0.0;
   for (int k = 0; k < 7; ++k) {
     if (!isfinite(pose[k])) {
-      return fail(ABUT_ERROR_ARGUMENT, "the pose of body %zu around the pair is not finite", which);
+      return fail(ABUT_ERROR_ARGUMENT, "the pose of surrounding body %zu is not finite", which);
     }
     largest = k < 3 ? largest : fmax(largest, fabs(pose[k]));
   }
   if (!(largest > 0.0)) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "the pose of body %zu around the pair has a quaternion of length 0", which);
+                "the pose of surrounding body %zu has a quaternion of length 0", which);
   }
   for (int k = 3; k < 7; ++k) {
     place[k] = pose[k] / largest;
@@ -74,7 +74,7 @@ static abut_status check_context(const pair *around, abut_body of, size_t which)
 {
   const call_lock *l = pool_call_lock(&body_pool, (handle){of.index, of.generation});
   return l && l != around->context->call_lock
-           ? fail(ABUT_ERROR_HANDLE, "body %zu around the pair is of another context", which)
+           ? fail(ABUT_ERROR_HANDLE, "surrounding body %zu belongs to another context", which)
            : ABUT_SUCCESS;
 }
 

@@ -18,7 +18,7 @@ static abut_status create_sketch(sketch **out, size_t actors)
 {
   void *memory = NULL;
   if (actors > SIZE_MAX / CORNERS / sizeof(v3) / 2) {
-    return fail(ABUT_ERROR_MEMORY, "no memory to frame %zu bodies", actors);
+    return fail(ABUT_ERROR_MEMORY, "not enough memory to frame %zu bodies", actors);
   }
   TRY(allocate(&memory, 1, sizeof(sketch) + (RAYS + CORNERS * actors) * sizeof(v3)));
   sketch *k = memory;

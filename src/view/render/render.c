@@ -31,21 +31,21 @@ abut_view abut_default_view(void)
 abut_status check_view(const abut_view *v)
 {
   if (v->cookie != COOKIE) {
-    return fail(ABUT_ERROR_ARGUMENT, "make views by abut_default_view");
+    return fail(ABUT_ERROR_ARGUMENT, "the view was not made by abut_default_view");
   }
   if (!v->width || !v->height || v->width > SIDE_MOST || v->height > SIDE_MOST) {
-    return fail(ABUT_ERROR_ARGUMENT, "a picture of %u x %u pixels is not within 1 to %d a side",
+    return fail(ABUT_ERROR_ARGUMENT, "a picture has %u x %u pixels; each side must have 1 to %d",
                 v->width, v->height, SIDE_MOST);
   }
   if (!isfinite(v->azimuth) || !isfinite(v->elevation)) {
     return fail(ABUT_ERROR_ARGUMENT, "the camera's azimuth or elevation is not finite");
   }
   if (!(v->zoom >= ZOOM_LEAST && v->zoom <= ZOOM_MOST)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a zoom of %g is not in [%g, %g]", v->zoom, ZOOM_LEAST,
+    return fail(ABUT_ERROR_ARGUMENT, "the zoom is %g, not in [%g, %g]", v->zoom, ZOOM_LEAST,
                 ZOOM_MOST);
   }
   if (!(v->threshold >= 0.0 && v->threshold <= 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a threshold of %g is not in [0, 1]", v->threshold);
+    return fail(ABUT_ERROR_ARGUMENT, "the threshold is %g, not in [0, 1]", v->threshold);
   }
   return ABUT_SUCCESS;
 }
@@ -149,14 +149,15 @@ abut_status abut_render_with(abut_pair handle_, abut_pose_kind kind, const doubl
 {
   ENTER(pair_pool, handle_);
   if (!pose1 || !pose2 || !view || !rgb) {
-    return fail(ABUT_ERROR_ARGUMENT, "a picture of a pair needs two poses, a view and room for it");
+    return fail(ABUT_ERROR_ARGUMENT,
+                "a picture of a pair: a pose, the view or the picture is NULL");
   }
   if (count && !others) {
-    return fail(ABUT_ERROR_ARGUMENT, "abut_render_with needs the %zu bodies around the pair",
-                count);
+    return fail(ABUT_ERROR_ARGUMENT,
+                "abut_render_with: the array of the %zu surrounding bodies is NULL", count);
   }
   if (kind != ABUT_POSE_TWIST && kind != ABUT_POSE_QUATERNION) {
-    return fail(ABUT_ERROR_ARGUMENT, "there is no pose kind %d", (int)kind);
+    return fail(ABUT_ERROR_ARGUMENT, "unknown pose kind %d", (int)kind);
   }
   TRY(check_view(view));
   const touch of = {pair_get(handle_), kind, pose1, pose2};

@@ -13,9 +13,9 @@
 
 static abut_status settle(const reader *r, const json_at *root)
 {
-  return law_refuse_integrator(r, root, INTEGRATOR_IMPLICIT,
-                               "\"implicit\" is of springs (\"spring\") alone; \"cone\" takes "
-                               "\"euler\" or \"rk4\"");
+  return law_refuse_integrator(
+    r, root, INTEGRATOR_IMPLICIT,
+    "only springs (\"spring\") support \"implicit\"; use \"euler\" or \"rk4\" with \"cone\"");
 }
 
 static abut_status settle_pair(const reader *r, const json_at *element, scene_pair *p)
@@ -145,8 +145,8 @@ static abut_status grow_panels(const stepping *s)
   TRY(
     buffer_read(world_buffer_of(s, WORLD_ORDER_SUMS), blocks * sizeof(int), sizeof units, &units));
   if (units < 0) {
-    return fail(ABUT_ERROR_MEMORY, "the factors of %zu worlds have more numbers than kernels count",
-                s->count);
+    return fail(ABUT_ERROR_MEMORY,
+                "the factors of %zu worlds have too many numbers for the kernels", s->count);
   }
   return buffer_pool_prepare(s->on->memory[s->slot][0].pool, s->device, PANEL_POOL,
                              (size_t)units * PANEL_UNIT * device_real_bytes(s->device));

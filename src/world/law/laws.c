@@ -70,11 +70,12 @@ abut_status law_settle(const reader *r, const json_at *root)
   }
   TRY(r->s->law->settle ? r->s->law->settle(r, root) : ABUT_SUCCESS);
   if (!(r->s->law->integrators & INTEGRATOR_BIT(r->s->integrator))) {
-    return law_refuse_integrator(r, root, r->s->integrator, "the contact model does not take it");
+    return law_refuse_integrator(r, root, r->s->integrator,
+                                 "the contact model does not support it");
   }
   return r->s->law->takes_capacity
            ? ABUT_SUCCESS
-           : law_refuse_capacity(r, root, "the contact model has no list of contacts to bound");
+           : law_refuse_capacity(r, root, "the contact model has no list of contacts to limit");
 }
 
 abut_status law_settle_pair(const reader *r, const json_at *element, scene_pair *p)

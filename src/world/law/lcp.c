@@ -45,7 +45,7 @@ static abut_status read(const json_file *f, const json_at *root, scene_def *s)
     return ABUT_SUCCESS;
   }
   if (!json_is_object(list.value)) {
-    return json_fail(f, &list, "not an object");
+    return json_fail(f, &list, "must be an object");
   }
   TRY(CHECK_KEYS(f, &list, keys));
   TRY(scene_number(f, &list, "error_reduction", bound_not_negative, &h->error_reduction));
@@ -62,23 +62,25 @@ static abut_status read(const json_file *f, const json_at *root, scene_def *s)
   TRY(scene_count(f, &list, "tangents", 2, &h->tangents));
   if (h->tangents != 2 && h->tangents != 4 && h->tangents != 8) {
     json_find(&list, "tangents", &at);
-    return json_fail(f, &at, "%d is not 2, 4 or 8", h->tangents);
+    return json_fail(f, &at, "%d must be 2, 4 or 8", h->tangents);
   }
   if (h->most > HARD_MOST) {
     json_find(&list, "most", &at);
-    return json_fail(f, &at, "%d contacts of a world are more than %d", h->most, HARD_MOST);
+    return json_fail(f, &at, "%d contacts per world are too many; at most %d are possible", h->most,
+                     HARD_MOST);
   }
   return ABUT_SUCCESS;
 }
 
 static abut_status settle(const reader *r, const json_at *root)
 {
-  TRY(law_refuse_integrator(r, root, INTEGRATOR_RK4,
-                            "hard contacts (\"lcp\") act at the end of a step: \"euler\" alone"));
+  TRY(law_refuse_integrator(
+    r, root, INTEGRATOR_RK4,
+    "hard contacts (\"lcp\") act at the end of a step, so they support only \"euler\""));
   TRY(law_refuse_integrator(
     r, root, INTEGRATOR_IMPLICIT,
-    "\"implicit\" is of springs (\"spring\") alone; \"lcp\" takes \"euler\""));
-  return law_refuse_capacity(r, root, "hard contacts (\"lcp\") are bounded by \"most\" of \"lcp\"");
+    "only springs (\"spring\") support \"implicit\"; use \"euler\" with \"lcp\""));
+  return law_refuse_capacity(r, root, "for hard contacts (\"lcp\"), use \"most\" of \"lcp\"");
 }
 
 /* ---- a scene ---- */

@@ -15,7 +15,7 @@ _Static_assert(SPRING_NUMBERS == SPRING_PARAMETER_COUNT, "a pair's numbers are t
 abut_status spring_check(const abut_worlds *w)
 {
   return w->contacts
-           ? fail(ABUT_ERROR_ARGUMENT, "springs are between bodies: contacts cannot be given")
+           ? fail(ABUT_ERROR_ARGUMENT, "springs act between bodies, so contacts cannot be given")
            : ABUT_SUCCESS;
 }
 
@@ -28,11 +28,10 @@ static abut_status check_type(const steps_call *c, const world_type *k)
   }
   for (size_t i = 0; i < k->group_count; ++i) {
     if (k->scene->def.pairs[i].reaction != ABUT_REACTION_POINT) {
-      return fail(
-        ABUT_ERROR_ARGUMENT,
-        "pair %zu has reactions at planes' centres, of which there are no derivatives, and "
-        "no implicit steps",
-        i);
+      return fail(ABUT_ERROR_ARGUMENT,
+                  "pair %zu has reactions at planes (\"plane\"), which have no derivatives and no "
+                  "implicit steps",
+                  i);
     }
   }
   return ABUT_SUCCESS;

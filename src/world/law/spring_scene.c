@@ -56,16 +56,16 @@ abut_status spring_read_pair(const json_file *f, const json_at *element, scene_p
   json_at contact;
   memcpy(p->spring, usual_spring, sizeof p->spring);
   return json_find(element, "contact", &contact) && !json_is_object(contact.value)
-           ? json_fail(f, &contact, "not an object")
+           ? json_fail(f, &contact, "must be an object")
            : ABUT_SUCCESS;
 }
 
 abut_status spring_settle(const reader *r, const json_at *root)
 {
   json_at at;
-  TRY(law_refuse_capacity(r, root, "springs (\"spring\") have no list of contacts to bound"));
+  TRY(law_refuse_capacity(r, root, "springs (\"spring\") have no list of contacts to limit"));
   return r->s->most_contacts && json_find(root, "most_contacts", &at)
-           ? json_fail(r->file, &at, "springs (\"spring\") have no list of contacts to bound")
+           ? json_fail(r->file, &at, "springs (\"spring\") have no list of contacts to limit")
            : ABUT_SUCCESS;
 }
 
@@ -84,13 +84,12 @@ abut_status spring_settle_pair(const reader *r, const json_at *element, scene_pa
   TRY(json_find(element, "contact", &contact) ? read_contact(f, &contact, p) : ABUT_SUCCESS);
   if (p->reaction == ABUT_REACTION_PLANE && r->s->clouds == 0) {
     return json_fail(f, &contact,
-                     "reactions at planes (\"plane\") are of clouds, and the scene has none");
+                     "reactions at planes (\"plane\") need point clouds, and the scene has none");
   }
   if (p->reaction == ABUT_REACTION_PLANE && r->s->integrator == INTEGRATOR_IMPLICIT) {
     return json_fail(f, &contact,
-                     "reactions at planes (\"plane\") need \"integrator\" \"euler\" or "
-                     "\"rk4\": \"implicit\" steps, which scenes of springs take "
-                     "otherwise, are for those at points");
+                     "reactions at planes (\"plane\") need \"integrator\" \"euler\" or \"rk4\": "
+                     "\"implicit\", the default for springs, supports only reactions at points");
   }
   p->friction = p->spring[SPRING_MU];
   return ABUT_SUCCESS;

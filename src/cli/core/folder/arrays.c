@@ -92,7 +92,7 @@ static exit_code check_array(const folder_array *a, const char *path)
              ((uint64_t)about.st_size != bytes ||
               pread(a->file, header, a->header_bytes, 0) != (ssize_t)a->header_bytes ||
               memcmp(header, a->header, a->header_bytes) != 0)) {
-    code = report(EXIT_INPUT, "%s: is not the array that the manifest describes", path);
+    code = report(EXIT_INPUT, "%s: does not match the array in the manifest", path);
   }
   free(header);
   return code;
@@ -138,8 +138,8 @@ exit_code folder_put_rows(const folder *f, const folder_array *a, range block,
   const size_t there = from->shape[folder_axis(a->of)], bytes = (size_t)rows * a->row_bytes;
   exit_code code = EXIT_GOOD;
   if (there != rows) {
-    return report(EXIT_RUN, "array '%s' has %zu rows of a block of %" PRIu64, a->about.name, there,
-                  rows);
+    return report(EXIT_RUN, "array '%s' has %zu rows, but the block has %" PRIu64, a->about.name,
+                  there, rows);
   }
   char *path = folder_file(f, a->about.name, ".npy");
   if (!path) {

@@ -33,7 +33,7 @@ exit_code folder_part(const options *o, uint64_t *shard, uint64_t *shards)
              !text[length] && *shards >= 1 && *shards <= SHARDS_MOST && *shard < *shards
            ? EXIT_GOOD
            : usage_error(o->command,
-                         "--shard: `%s` is not I/N, part I of the N parts 0 to N - 1, at most %d",
+                         "--shard: `%s` must be I/N, part I (0-based) of N parts; N is at most %d",
                          text, SHARDS_MOST);
 }
 
@@ -47,7 +47,7 @@ static exit_code check_folder(const options *o)
   CLI_TRY(option_whole(o, OPTION_BLOCK, 1, UINT32_MAX, &block));
   errno = 0;
   return (stat(path, &about) == 0 && !S_ISDIR(about.st_mode)) || errno == ENOTDIR
-           ? report(EXIT_INPUT, "%s: is there, and is no folder", path)
+           ? report(EXIT_INPUT, "%s: exists and is not a folder", path)
            : EXIT_GOOD;
 }
 
@@ -68,7 +68,8 @@ exit_code folder_check_output(const options *o)
   }
   for (size_t i = 0; i < sizeof of_folders / sizeof *of_folders; ++i) {
     if (o->value[of_folders[i]]) {
-      return usage_error(o->command, "%s is of a folder of results, -o %s/, whose name ends with /",
+      return usage_error(o->command,
+                         "%s needs a folder of results: write -o %s/, with a / at the end",
                          option_name(of_folders[i]), folder_is_meant(o) ? path : "FOLDER");
     }
   }
@@ -100,7 +101,7 @@ exit_code folder_fail(const char *path)
   const int error = errno;
   const bool full = error == ENOSPC || error == EFBIG || error == EDQUOT;
   return report(EXIT_INPUT, "%s: %s%s", path, strerror(error),
-                full ? "; blocks that are done stay, and --resume goes on once there is room" : "");
+                full ? "; finished blocks stay: free disk space, then continue with --resume" : "");
 }
 
 exit_code folder_write_at(const char *path, int file, const void *bytes, size_t count, uint64_t at)

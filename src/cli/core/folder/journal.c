@@ -100,7 +100,7 @@ exit_code journal_list(const char *folder, journal_of **out, size_t *count)
 
 static exit_code damaged(const journal *j, size_t line)
 {
-  return report(EXIT_INPUT, "%s:%zu: is no line of a journal", j->path, line);
+  return report(EXIT_INPUT, "%s:%zu: is not a line of a journal", j->path, line);
 }
 
 static exit_code add_device(journal *j, const char *name)
@@ -112,7 +112,7 @@ static exit_code add_device(journal *j, const char *name)
   }
   char(*more)[256] = realloc(j->devices, (j->device_count + 1) * sizeof *more);
   if (!more) {
-    return report(EXIT_RUN, "no memory for the devices of %s", j->path);
+    return report(EXIT_RUN, "not enough memory for the devices of %s", j->path);
   }
   j->devices = more;
   snprintf(j->devices[j->device_count++], sizeof *more, "%s", name);
@@ -167,7 +167,7 @@ static exit_code read_all(journal *j)
   const size_t room = (size_t)about.st_size;
   char *text = malloc(room + 1);
   if (!text) {
-    return report(EXIT_RUN, "no memory to read %s", j->path);
+    return report(EXIT_RUN, "not enough memory to read %s", j->path);
   }
   ssize_t got = 1;
   while (count < room && got > 0) {
@@ -193,8 +193,9 @@ static exit_code lock(const journal *j)
     return EXIT_GOOD;
   }
   return errno == EACCES || errno == EAGAIN
-           ? report(EXIT_INPUT, "%s: another process is computing %s %" PRIu64 " of %" PRIu64,
-                    j->path, j->of.rank ? "as rank" : "part", j->of.shard, j->of.shards)
+           ? report(EXIT_INPUT,
+                    "%s: another process is already computing %s %" PRIu64 " of %" PRIu64, j->path,
+                    j->of.rank ? "as rank" : "part", j->of.shard, j->of.shards)
            : fail_file(j);
 }
 

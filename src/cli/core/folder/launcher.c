@@ -103,7 +103,7 @@ static exit_code begin_ranks(options *o, const launch *l, bool *there, char *why
   const bool says = strcmp(l->size, "N") != 0;
   if (l->mute) {
     snprintf(why, room,
-             "; for ranks by MPI srun needs --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH)");
+             "; to start MPI ranks, srun needs --mpi=pmix (Open MPI) or --mpi=pmi2 (MPICH)");
     return EXIT_GOOD;
   }
   CLI_TRY(ranks_begin(l->by, says ? l->ranks : 0, there, why, room));
@@ -111,11 +111,10 @@ static exit_code begin_ranks(options *o, const launch *l, bool *there, char *why
     return EXIT_GOOD;
   }
   if (!folder_is_named(o)) {
-    return report(
-      EXIT_INPUT,
-      "%s=%s: ranks write into one folder of results, -o %s/, whose name ends with /; one file "
-      "is written by one process",
-      l->by, getenv(l->by), folder_is_meant(o) ? o->value[OPTION_OUTPUT] : "FOLDER");
+    return report(EXIT_INPUT,
+                  "%s=%s: several ranks need a folder of results: write -o %s/, with a / at the "
+                  "end; only one process can write a single file",
+                  l->by, getenv(l->by), folder_is_meant(o) ? o->value[OPTION_OUTPUT] : "FOLDER");
   }
   return ranks_set_options(o);
 }
@@ -136,9 +135,8 @@ exit_code launcher_check(options *o)
   }
   return report(
     EXIT_INPUT,
-    "%s=%s: started as one of several ranks, without MPI, each of which would compute everything "
-    "and write over the others' files; give each its part: -o FOLDER/ --shard $%s/%s%s, in a shell "
-    "that the "
-    "launcher starts (sh -c '...'), and then abut merge FOLDER/%s",
+    "%s=%s: started as one of several ranks, but without MPI: each rank would compute everything "
+    "and overwrite the files of the others. Give each rank its part with -o FOLDER/ --shard "
+    "$%s/%s%s in a shell that the launcher starts (sh -c '...'), then run abut merge FOLDER/%s",
     l.by, value, l.rank, strcmp(l.size, "N") == 0 ? "" : "$", l.size, why);
 }

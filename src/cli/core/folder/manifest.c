@@ -175,7 +175,7 @@ static exit_code hash_list(const char *path, uint64_t *hash)
 static exit_code put_bodies(json_t *m, const options *o)
 {
   json_t *hashes = json_array();
-  exit_code code = hashes ? EXIT_GOOD : report(EXIT_RUN, "no memory for a manifest");
+  exit_code code = hashes ? EXIT_GOOD : report(EXIT_RUN, "not enough memory for a manifest");
   const bool list = o->value[OPTION_PAIRS] != NULL;
   for (int i = 0; i < (list ? 1 : o->operand_count) && code == EXIT_GOOD; ++i) {
     uint64_t hash = HASH_BEGIN;
@@ -366,7 +366,7 @@ exit_code manifest_make(const options *o, const session *s, option_id input,
   put_arrays(m, described, poses->count);
   put_names(m, o, input);
   json_object_set_new(m, "complete", json_false());
-  code = m ? EXIT_GOOD : report(EXIT_RUN, "no memory for a manifest");
+  code = m ? EXIT_GOOD : report(EXIT_RUN, "not enough memory for a manifest");
 done:
   if (code == EXIT_GOOD) {
     *out = m;
@@ -403,11 +403,11 @@ static exit_code read_at(const char *path, json_t **out)
   }
   const json_t *format = json_object_get(*out, "abut_folder");
   if (!json_is_integer(format)) {
-    return report(EXIT_INPUT, "%s: is no manifest of abut's", path);
+    return report(EXIT_INPUT, "%s: is not a manifest of abut", path);
   }
   return json_integer_value(format) == FORMAT
            ? EXIT_GOOD
-           : report(EXIT_INPUT, "%s: is of another format, %lld, than this abut's, %d", path,
+           : report(EXIT_INPUT, "%s: has format %lld, but this abut needs format %d", path,
                     (long long)json_integer_value(format), FORMAT);
 }
 
@@ -428,7 +428,7 @@ exit_code manifest_write(const char *folder, const json_t *manifest)
 {
   char *path = manifest_path(folder),
        *text = json_dumps(manifest, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-  exit_code code = path && text ? EXIT_GOOD : report(EXIT_RUN, "no memory for a manifest");
+  exit_code code = path && text ? EXIT_GOOD : report(EXIT_RUN, "not enough memory for a manifest");
   if (code == EXIT_GOOD && report_status(abut_write_file(path, text, strlen(text))) != EXIT_GOOD) {
     code = EXIT_INPUT; /* like other errors of a folder that cannot grow */
   }
@@ -494,7 +494,7 @@ exit_code manifest_compare(const char *begun, const json_t *there, const json_t 
 
 exit_code manifest_compare_folder(const char *folder, const json_t *there, const json_t *here)
 {
-  static const char words[] = ": was begun with";
+  static const char words[] = ": was started with";
   char *begun = malloc(strlen(folder) + sizeof words);
   if (!begun) {
     return report(EXIT_RUN, "no memory");
@@ -582,8 +582,8 @@ exit_code manifest_arrays(const char *folder, const json_t *manifest, outputs *o
   json_object_foreach(json_object_get(manifest, "arrays"), name, described)
   {
     if (!read_array(name, described, out)) {
-      return report(EXIT_INPUT, "%s" NAME ": array '%s' is described as none of abut's", folder,
-                    name);
+      return report(EXIT_INPUT, "%s" NAME ": array '%s' is not described as an array of abut",
+                    folder, name);
     }
   }
   return EXIT_GOOD;
@@ -602,5 +602,5 @@ exit_code manifest_complete(json_t *manifest, uint64_t entries, json_t *devices)
   }
   const bool good = json_object_set_new(manifest, "devices", devices) == 0 &&
                     json_object_set_new(manifest, "complete", json_true()) == 0;
-  return good ? EXIT_GOOD : report(EXIT_RUN, "no memory for a manifest");
+  return good ? EXIT_GOOD : report(EXIT_RUN, "not enough memory for a manifest");
 }

@@ -42,7 +42,7 @@ static exit_code add_blocks(merging *m, const journal *j)
       m->block_room = m->block_room ? 2 * m->block_room : 256;
       part_block *more = realloc(m->blocks, m->block_room * sizeof *more);
       if (!more) {
-        return report(EXIT_RUN, "no memory for %zu blocks", m->block_room);
+        return report(EXIT_RUN, "not enough memory for %zu blocks", m->block_room);
       }
       m->blocks = more;
     }
@@ -78,17 +78,17 @@ static exit_code check_journal(const merging *m, const journal *j)
     return EXIT_GOOD;
   }
   if (!j->begun) {
-    return report(EXIT_INPUT, "%s: part %" PRIu64 " of %" PRIu64 " has done nothing yet",
+    return report(EXIT_INPUT, "%s: part %" PRIu64 " of %" PRIu64 " has not finished any block yet",
                   m->f->path, j->of.shard, j->of.shards);
   }
   if (strcmp(j->version, version) != 0) {
-    return report(EXIT_INPUT, "%s: is of abut %s, and the folder of abut %s", j->path, j->version,
-                  version);
+    return report(EXIT_INPUT, "%s: was written by abut %s, but the folder by abut %s", j->path,
+                  j->version, version);
   }
   return j->inputs == manifest_inputs(m->f->manifest)
            ? EXIT_GOOD
            : report(EXIT_INPUT,
-                    "%s: is of other inputs (%016" PRIx64 ") than %smanifest.json (%016" PRIx64 ")",
+                    "%s: has other inputs (%016" PRIx64 ") than %smanifest.json (%016" PRIx64 ")",
                     j->path, j->inputs, m->f->path, manifest_inputs(m->f->manifest));
 }
 
@@ -115,7 +115,7 @@ static exit_code find_parts(merging *m)
   size_t used = 0, missing = 0;
   CLI_TRY(journal_list(m->f->path, &m->found, &m->found_count));
   if (!m->found_count) {
-    return report(EXIT_INPUT, "%s: no part has begun", m->f->path);
+    return report(EXIT_INPUT, "%s: no part has been started", m->f->path);
   }
   m->parts = m->found[0].shards;
   m->ranks = m->found[m->found_count - 1].rank;
@@ -123,8 +123,9 @@ static exit_code find_parts(merging *m)
     return EXIT_GOOD;
   }
   if (m->found[m->found_count - 1].shards != m->parts) {
-    return report(EXIT_INPUT, "%s: has parts of %" PRIu64 " and of %" PRIu64, m->f->path, m->parts,
-                  m->found[m->found_count - 1].shards);
+    return report(EXIT_INPUT,
+                  "%s: mixes a batch in %" PRIu64 " parts and a batch in %" PRIu64 " parts",
+                  m->f->path, m->parts, m->found[m->found_count - 1].shards);
   }
   for (uint64_t part = 0, at = 0; part < m->parts; ++part) {
     if (at < m->found_count && m->found[at].shard == part) {
@@ -134,10 +135,11 @@ static exit_code find_parts(merging *m)
                                missing == 1 ? "" : ", ", part);
     }
   }
-  return missing ? report(EXIT_INPUT, "%s: of %" PRIu64 " parts, %zu %s not begun: %s%s",
-                          m->f->path, m->parts, missing, missing == 1 ? "has" : "have", names,
-                          missing > NAMES_MOST ? ", ..." : "")
-                 : EXIT_GOOD;
+  return missing
+           ? report(EXIT_INPUT, "%s: has %" PRIu64 " parts, of which %zu %s not been started: %s%s",
+                    m->f->path, m->parts, missing, missing == 1 ? "has" : "have", names,
+                    missing > NAMES_MOST ? ", ..." : "")
+           : EXIT_GOOD;
 }
 
 /* ---- blocks ---- */
@@ -167,14 +169,14 @@ static exit_code fail_gap(const merging *m, uint64_t first, uint64_t end)
 {
   if (m->ranks) {
     return report(EXIT_INPUT,
-                  "%s: %s %" PRIu64 " to before %" PRIu64
-                  " are missing; the command with --resume does "
-                  "them, with any number of ranks",
+                  "%s: %s %" PRIu64 " up to but not including %" PRIu64
+                  " are missing; run the command again with --resume and any number of ranks",
                   m->f->path, manifest_rows(m->f->manifest), first, end);
   }
   return report(EXIT_INPUT,
-                "%s: part %" PRIu64 " of %" PRIu64 " is not whole: %s %" PRIu64
-                " to before %" PRIu64 " are missing; the part's command with --resume does them",
+                "%s: part %" PRIu64 " of %" PRIu64 " is incomplete: %s %" PRIu64
+                " up to but not including %" PRIu64
+                " are missing; run the command of this part again with --resume",
                 m->f->path, part_of(m, first), m->parts, manifest_rows(m->f->manifest), first, end);
 }
 
@@ -182,13 +184,14 @@ static exit_code fail_twice(const merging *m, journal_of a, journal_of b, uint64
                             uint64_t end)
 {
   if (m->ranks) {
-    return report(EXIT_INPUT, "%s: %s and %s both have %s %" PRIu64 " to before %" PRIu64,
+    return report(EXIT_INPUT,
+                  "%s: %s and %s both contain %s %" PRIu64 " up to but not including %" PRIu64,
                   m->f->path, journal_name_of(a).text, journal_name_of(b).text,
                   manifest_rows(m->f->manifest), first, end);
   }
   return report(EXIT_INPUT,
-                "%s: parts %" PRIu64 " and %" PRIu64 " of %" PRIu64 " both have %s %" PRIu64
-                " to before %" PRIu64,
+                "%s: parts %" PRIu64 " and %" PRIu64 " of %" PRIu64 " both contain %s %" PRIu64
+                " up to but not including %" PRIu64,
                 m->f->path, a.shard, b.shard, m->parts, manifest_rows(m->f->manifest), first, end);
 }
 
@@ -210,8 +213,10 @@ static exit_code check_blocks(merging *m)
     at = b->block.end;
   }
   if (at > m->f->poses) {
-    return report(EXIT_INPUT, "%s: %s has %s up to before %" PRIu64 " of %" PRIu64, m->f->path,
-                  journal_name_of(m->blocks[m->block_count - 1].of).text,
+    return report(EXIT_INPUT,
+                  "%s: %s contains %s up to but not including %" PRIu64
+                  ", but there are only %" PRIu64,
+                  m->f->path, journal_name_of(m->blocks[m->block_count - 1].of).text,
                   manifest_rows(m->f->manifest), at, m->f->poses);
   }
   return at < m->f->poses ? fail_gap(m, at, m->f->poses) : EXIT_GOOD;
@@ -259,8 +264,8 @@ static exit_code join_array(const merging *m, const folder_array *a, const char 
       return code;
     }
   }
-  return report(EXIT_INPUT, "%s: lacks array '%s' of %" PRIu64 " entries", part, a->about.name,
-                entries);
+  return report(EXIT_INPUT, "%s: array '%s' with %" PRIu64 " entries is missing", part,
+                a->about.name, entries);
 }
 
 static exit_code join_block(const merging *m, range block, uint64_t at)
@@ -400,7 +405,8 @@ static exit_code read_manifest(folder *f)
   f->manifest = NULL;
   CLI_TRY(manifest_read(f->path, &f->manifest));
   if (!f->manifest) {
-    return report(EXIT_INPUT, "%s: has no manifest.json, which folders of results have", f->path);
+    return report(EXIT_INPUT, "%s: has no manifest.json, so it is not a folder of results",
+                  f->path);
   }
   f->poses = manifest_poses(f->manifest);
   return EXIT_GOOD;
@@ -440,7 +446,7 @@ exit_code cmd_merge(const options *o)
   const char *path = o->operands[0];
   if (stat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
     return report(EXIT_INPUT,
-                  "%s: is a file; merge takes a folder of results, as -o FOLDER/ writes it", path);
+                  "%s: is a file; merge needs a folder of results, which -o FOLDER/ writes", path);
   }
   const size_t length = strlen(path);
   char *folder_path = malloc(length + 2);

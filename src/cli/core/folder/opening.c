@@ -42,14 +42,14 @@ static exit_code check_room(const folder *f, const options *o)
     return EXIT_GOOD;
   }
   const double room = (double)disk.f_bavail * (double)disk.f_frsize;
-  return bytes <= SHARE_MOST * room
-           ? EXIT_GOOD
-           : report(EXIT_INPUT,
-                    "%s: %.3g GB to write, of %.3g GB that are free there; --yes takes them%s",
-                    f->path, 1e-9 * bytes, 1e-9 * room,
-                    o->command->bit == COMMAND_CONTACTS
-                      ? ", --compact T keeps the active contacts alone"
-                      : "");
+  return bytes <= SHARE_MOST * room ? EXIT_GOOD
+                                    : report(EXIT_INPUT,
+                                             "%s: the results need %.3g GB, and %.3g GB are free "
+                                             "there; use --yes to write them%s",
+                                             f->path, 1e-9 * bytes, 1e-9 * room,
+                                             o->command->bit == COMMAND_CONTACTS
+                                               ? ", or --compact T to keep only the active contacts"
+                                               : "");
 }
 
 static exit_code make_lists(const folder *f)
@@ -89,7 +89,7 @@ exit_code folder_lock(folder *f)
     if (errno != EACCES && errno != EAGAIN) {
       code = folder_fail(path);
     } else if (now() - start > LOCK_WAIT) {
-      code = report(EXIT_INPUT, "%s: another process has held it for a minute", path);
+      code = report(EXIT_INPUT, "%s: another process has locked it for a minute", path);
     } else {
       nanosleep(&(struct timespec){0, LOCK_EVERY}, NULL);
     }
@@ -127,7 +127,9 @@ static exit_code check_empty(const folder *f)
   free(lock);
   return empty || ours
            ? EXIT_GOOD
-           : report(EXIT_INPUT, "%s: has other files, and no manifest.json of abut's", f->path);
+           : report(EXIT_INPUT,
+                    "%s: contains other files and no manifest.json; use a new or empty folder",
+                    f->path);
 }
 
 /* Sets whether any journal is of a rank. Otherwise checks that all parts have the same number of
@@ -137,18 +139,17 @@ static exit_code check_parts(const folder *f, const journal_of *parts, size_t co
 {
   *ranks = count && parts[count - 1].rank;
   if (*ranks && sharded) {
-    return report(
-      EXIT_INPUT,
-      "%s: was begun by ranks of MPI; --resume without --shard goes on, by one process or by any "
-      "number of ranks",
-      f->path);
+    return report(EXIT_INPUT,
+                  "%s: was started by MPI ranks; continue with --resume without --shard, with one "
+                  "process or any number of ranks",
+                  f->path);
   }
   for (size_t i = 0; i < count && !*ranks; ++i) {
     if (parts[i].shards != shards) {
       return report(EXIT_INPUT,
-                    "%s: was begun in %" PRIu64 " part%s, not in %" PRIu64
-                    ", as %s%s says; go on with %s%" PRIu64
-                    ", or, to cut it otherwise, remove the folder or name another",
+                    "%s: was started in %" PRIu64 " part%s, not in %" PRIu64
+                    ", according to %s%s; continue with %s%" PRIu64
+                    ", or remove the folder or use another one to choose other parts",
                     f->path, parts[i].shards, parts[i].shards == 1 ? "" : "s", shards, f->path,
                     journal_name_of(parts[i]).text,
                     parts[i].shards == 1 ? "--shard 0/" : "--shard I/", parts[i].shards);
@@ -160,12 +161,13 @@ static exit_code check_parts(const folder *f, const journal_of *parts, size_t co
 static exit_code check_begun(const folder *f, const journal *j, const options *o)
 {
   if (j->begun && !o->value[OPTION_RESUME]) {
-    return report(EXIT_INPUT, "%s: was begun already; --resume goes on, with what is missing alone",
+    return report(EXIT_INPUT,
+                  "%s: was already started; use --resume to compute only the missing rows",
                   j->path);
   }
   return !j->begun || j->inputs == manifest_inputs(f->manifest)
            ? EXIT_GOOD
-           : report(EXIT_INPUT, "%s: was begun with other inputs than %smanifest.json says",
+           : report(EXIT_INPUT, "%s: was started with other inputs than those in %smanifest.json",
                     j->path, f->path);
 }
 
@@ -247,7 +249,7 @@ static exit_code join(folder *f, const options *o, const outputs *described, con
   if (*complete) {
     return o->value[OPTION_RESUME]
              ? EXIT_GOOD
-             : report(EXIT_INPUT, "%s: is complete already; name another folder", f->path);
+             : report(EXIT_INPUT, "%s: is already complete; use another folder", f->path);
   }
   code = journal_list(f->path, &parts, &count);
   code = code == EXIT_GOOD ? join_part(f, o, device, parts, count) : code;
@@ -270,7 +272,7 @@ static exit_code look_first(const folder *f, const options *o, bool *complete)
     code = manifest_compare_folder(f->path, there, f->manifest);
     *complete = code == EXIT_GOOD;
     code = code == EXIT_GOOD && !o->value[OPTION_RESUME]
-             ? report(EXIT_INPUT, "%s: is complete already; name another folder", f->path)
+             ? report(EXIT_INPUT, "%s: is already complete; use another folder", f->path)
              : code;
   }
   json_decref(there);
@@ -322,7 +324,7 @@ static exit_code compare_ranks(const folder *f)
   free(first);
   CLI_TRY(code);
   code = there ? manifest_compare("rank 0 has", there, f->manifest)
-               : report(EXIT_RUN, "no memory for a manifest");
+               : report(EXIT_RUN, "not enough memory for a manifest");
   json_decref(there);
   return ranks_agree(code);
 }

@@ -19,7 +19,7 @@ exit_code ranges_add(ranges *r, range one)
     const size_t room = r->room ? 2 * r->room : 64;
     range *more = realloc(r->at, room * sizeof *more);
     if (!more) {
-      return report(EXIT_RUN, "no memory for %zu blocks", room);
+      return report(EXIT_RUN, "not enough memory for %zu blocks", room);
     }
     r->at = more;
     r->room = room;

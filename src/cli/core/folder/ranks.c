@@ -56,7 +56,8 @@ static const mpi_plugin *open_plugin(const char *path, char *why, size_t room)
     return NULL;
   }
   if (mpi->format != MPI_PLUGIN_FORMAT || strcmp(mpi->abut, abut_version()) != 0) {
-    snprintf(why, room, "; %s is of abut %s, and this is %s", path, mpi->abut, abut_version());
+    snprintf(why, room, "; %s belongs to abut %s, but this is abut %s", path, mpi->abut,
+             abut_version());
     return NULL;
   }
   return mpi;
@@ -79,8 +80,8 @@ exit_code ranks_begin(const char *by, size_t said, bool *there, char *why, size_
   if (ranks < 2 || (said && ranks != said)) {
     mpi->finish();
     return report(EXIT_INPUT,
-                  "%s=%s: started as one of several ranks, of which %s sees %zu: it is not of the "
-                  "launcher's MPI",
+                  "%s=%s: started as one of several ranks, but %s sees %zu: use the MPI library of "
+                  "the launcher",
                   by, getenv(by), mpi->mpi, ranks);
   }
   team.mpi = mpi;
@@ -141,8 +142,8 @@ exit_code ranks_broadcast(void **bytes, size_t *count)
   if (ranks_own() != 0) {
     *bytes = malloc(*count ? *count : 1);
   }
-  CLI_TRY(ranks_agree(*bytes ? EXIT_GOOD
-                             : report(EXIT_RUN, "no memory for %zu bytes of rank 0", *count)));
+  CLI_TRY(ranks_agree(
+    *bytes ? EXIT_GOOD : report(EXIT_RUN, "not enough memory for %zu bytes of rank 0", *count)));
   team.mpi->broadcast(*bytes, *count);
   return EXIT_GOOD;
 }
@@ -173,7 +174,7 @@ exit_code ranks_handing_begin(uint64_t total, uint64_t most)
 {
   CLI_TRY(ranks_agree(shares_begin(&team.shares, total, most, ranks_count())
                         ? EXIT_GOOD
-                        : report(EXIT_RUN, "no memory for %zu ranks", ranks_count())));
+                        : report(EXIT_RUN, "not enough memory for %zu ranks", ranks_count())));
   team.mpi->asking_begin(answer, &team.shares);
   return EXIT_GOOD;
 }
@@ -213,9 +214,8 @@ exit_code ranks_set_options(options *o)
   }
   o->devices[o->device_count++] = name;
   if (own.idle) {
-    warn("a rank may run on %u core%s, and takes so much of the %u that would be its part of the "
-         "device: mpirun --bind-to none "
-         "gives it more",
+    warn("a rank is bound to %u core%s, fewer than the %u cores of its part of the device: use "
+         "mpirun --bind-to none",
          own.choice.units, own.choice.units == 1 ? "" : "s", own.choice.units + own.idle);
   }
   return EXIT_GOOD;
@@ -225,9 +225,8 @@ void ranks_check_cores(const session *s)
 {
   const size_t cores = own_cores();
   if (team.mpi && s->device.type == ABUT_DEVICE_CPU && cores && cores < s->device.compute_units) {
-    warn("a rank may run on %zu core%s, and %s has %u threads: mpirun --bind-to none gives it "
-         "more, and without "
-         "--device it takes a part of its own",
+    warn("a rank is bound to %zu core%s, but %s has %u threads: use mpirun --bind-to none, or "
+         "leave out --device so that each rank takes its own part",
          cores, cores == 1 ? "" : "s", s->device.name, s->device.compute_units);
   }
 }

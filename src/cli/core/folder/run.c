@@ -52,9 +52,10 @@ exit_code folder_run_open(folder_run *r, const options *o, option_id input)
     warn_pairs();
   }
   if (o->value[OPTION_PAIRS] && !r->info.pairs) {
-    return report(EXIT_INPUT,
-                  "%s: does not tell the pair of each pose, as an array or a last column `pair`",
-                  o->value[input]);
+    return report(
+      EXIT_INPUT,
+      "%s: does not name the pair of each pose: add an array `pair` or a last column `pair`",
+      o->value[input]);
   }
   return EXIT_GOOD;
 }
@@ -113,7 +114,7 @@ static exit_code count_entries(running *w, range *block, outputs *l)
   w->counts = calloc(count ? count : 1, sizeof *w->counts);
   w->poses = malloc((a->shape[0] ? a->shape[0] : 1) * sizeof *w->poses);
   if (!w->counts || !w->poses) {
-    return report(EXIT_RUN, "no memory for the counts of %zu poses", count);
+    return report(EXIT_RUN, "not enough memory for the counts of %zu poses", count);
   }
   for (size_t i = 0; i < a->shape[0]; ++i) {
     ++w->counts[of[i]];
@@ -272,8 +273,9 @@ static exit_code gather_left(running *w, const left *own)
   const size_t count = ranks_count();
   ranges all = {0};
   left *of = calloc(count, sizeof *of);
-  exit_code code =
-    ranks_agree(of ? EXIT_GOOD : report(EXIT_RUN, "no memory for what %zu ranks have left", count));
+  exit_code code = ranks_agree(
+    of ? EXIT_GOOD
+       : report(EXIT_RUN, "not enough memory for the remaining work of %zu ranks", count));
   if (code != EXIT_GOOD) {
     free(of);
     return code;
@@ -323,7 +325,7 @@ static exit_code do_handed(running *w, size_t block)
     CLI_TRY(again ? gather_left(w, &l) : EXIT_GOOD);
   }
   if (lost) {
-    warn("%zu of %zu ranks failed; the others have done what these had left", lost, ranks_count());
+    warn("%zu of %zu ranks failed; the other ranks did their work", lost, ranks_count());
   }
   return trace_add(&w->trace, TRACE_END, ended, now(), (range){0});
 }
@@ -383,20 +385,21 @@ static void sum_up(const running *w, bool complete, double seconds)
   }
   const range part = range_of_part(count, shard, shards);
   if (complete) {
-    printf("%s: complete already\n", o->value[OPTION_OUTPUT]);
+    printf("%s: already complete\n", o->value[OPTION_OUTPUT]);
     return;
   }
   if (contacts) {
-    snprintf(each, sizeof each, ", %zu contacts a pose", contacts);
+    snprintf(each, sizeof each, ", %zu contacts per pose", contacts);
   }
   if (ranks_started()) {
-    printf("%s: %" PRIu64 " of %zu %s now, by %zu ranks%s, %.3g s on %s by the first, %s\n",
+    printf("%s: %" PRIu64
+           " of %zu %s in this run, by %zu ranks%s, %.3g s on %s by the first rank, %s\n",
            o->value[OPTION_OUTPUT], w->done, count, rows, ranks_count(), each, seconds,
            session_workers(w->run->session).text, precision_name(w->run->session->precision));
     return;
   }
-  printf("%s: part %" PRIu64 " of %" PRIu64 ", %s %" PRIu64 " to before %" PRIu64
-         " of %zu, %" PRIu64 " of them now%s, %.3g s on %s, %s\n",
+  printf("%s: part %" PRIu64 " of %" PRIu64 ", %s %" PRIu64 " up to but not including %" PRIu64
+         " of %zu, %" PRIu64 " of them in this run%s, %.3g s on %s, %s\n",
          o->value[OPTION_OUTPUT], shard, shards, rows, part.first, part.end, count, w->done, each,
          seconds, session_workers(w->run->session).text,
          precision_name(w->run->session->precision));
@@ -411,8 +414,8 @@ static exit_code run(running *w, bool *complete)
   CLI_TRY(compute(w, &none, &described));
   w->input_bytes = described.input_bytes;
   if (outputs_find(&described, "compact_pose") < described.count && r->info.count > UINT32_MAX) {
-    return report(EXIT_INPUT, "%s: %zu poses; lists are of at most %" PRIu32, r->o->value[r->input],
-                  r->info.count, UINT32_MAX);
+    return report(EXIT_INPUT, "%s: has %zu poses; lists can have at most %" PRIu32,
+                  r->o->value[r->input], r->info.count, UINT32_MAX);
   }
   CLI_TRY(manifest_make(r->o, r->session, r->input, &r->info, &described, &manifest));
   CLI_TRY(folder_open(&w->folder, r->o, manifest, &described, r->session->devices, complete));

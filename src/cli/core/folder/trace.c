@@ -40,7 +40,7 @@ exit_code trace_add(trace *t, trace_kind kind, double begin, double end, range p
     const size_t room = t->room ? 2 * t->room : 256;
     uint64_t *more = realloc(t->numbers, room * TRACE_NUMBERS * sizeof *more);
     if (!more) {
-      return report(EXIT_RUN, "no memory for a timeline");
+      return report(EXIT_RUN, "not enough memory for a timeline");
     }
     t->numbers = more;
     t->room = room;
@@ -63,7 +63,7 @@ static exit_code gather(trace *t, uint64_t **all, size_t *each)
   t->cut = !least[1];
   const size_t own = *each * TRACE_NUMBERS, count = ranks_count() * own;
   *all = calloc(count ? count : 1, sizeof **all);
-  CLI_TRY(ranks_agree(*all ? EXIT_GOOD : report(EXIT_RUN, "no memory for a timeline")));
+  CLI_TRY(ranks_agree(*all ? EXIT_GOOD : report(EXIT_RUN, "not enough memory for a timeline")));
   for (size_t i = 0; i < *each; ++i) {
     uint64_t *to = *all + ranks_own() * own + i * TRACE_NUMBERS;
     to[0] = TRACE_KINDS;
@@ -124,7 +124,7 @@ static exit_code write_events(const options *o, const uint64_t *all, size_t each
   json_t *events = json_object_get(root, "traceEvents");
   exit_code code = path && events && add_events(events, all, each)
                      ? EXIT_GOOD
-                     : report(EXIT_RUN, "no memory for a timeline");
+                     : report(EXIT_RUN, "not enough memory for a timeline");
   if (code == EXIT_GOOD &&
       json_dump_file(root, path, JSON_COMPACT | JSON_REAL_PRECISION(12)) != 0) {
     remove(path);
@@ -144,9 +144,9 @@ exit_code trace_write(trace *t, const options *o)
   }
   exit_code code = gather(t, &all, &each);
   if (code == EXIT_GOOD && t->cut) {
-    warn(
-      "--timeline: %s holds the first %zu entries of each process alone; larger blocks make fewer",
-      o->value[OPTION_TIMELINE], t->most);
+    warn("--timeline: %s contains only the first %zu entries of each process; larger blocks make "
+         "fewer entries",
+         o->value[OPTION_TIMELINE], t->most);
   }
   if (code == EXIT_GOOD && ranks_own() == 0) {
     code = write_events(o, all, each);

@@ -58,7 +58,7 @@ static exit_code add_json(const bench *b, const session *s, size_t variant, size
   }
   return json_array_append_new(b->list, entry) == 0 && good
            ? EXIT_GOOD
-           : report(EXIT_RUN, "no memory for a result");
+           : report(EXIT_RUN, "not enough memory for a result");
 }
 
 static void print_title(const session *s, const options *o, abut_precision precision)
@@ -82,7 +82,8 @@ static void print_result(const session *s, size_t variant, size_t what, size_t b
          batch, s->layout.contacts, r.time.median, r.time.least, (double)batch / r.time.median,
          ratio);
   if (r.entries >= 0.0) {
-    printf("%29s%.4g entries a pose, of activity %g or more\n", "", r.entries, r.threshold);
+    printf("%29s%.4g entries per pose with an activity of at least %g\n", "", r.entries,
+           r.threshold);
   }
   fflush(stdout);
 }
@@ -171,7 +172,7 @@ static exit_code load_poses(bench *b)
     return EXIT_GOOD;
   }
   CLI_TRY(report_status(abut_load_poses(path, &b->poses)));
-  return b->poses.count ? EXIT_GOOD : report(EXIT_INPUT, "%s: holds no poses", path);
+  return b->poses.count ? EXIT_GOOD : report(EXIT_INPUT, "%s: contains no poses", path);
 }
 
 exit_code cmd_bench(const options *o)
@@ -185,17 +186,17 @@ exit_code cmd_bench(const options *o)
     CLI_TRY(need_operands(o, 2, "two bodies, A and B, a scene, or none"));
   }
   if (o->value[OPTION_STATES] || o->value[OPTION_STEPS]) {
-    return usage_error(o->command, "--states and --steps are of scenes");
+    return usage_error(o->command, "--states and --steps work only with a scene");
   }
   if (o->value[OPTION_APART] && o->value[OPTION_POSES]) {
-    return usage_error(o->command, "--apart makes poses: give it without --poses");
+    return usage_error(o->command, "--apart makes its own poses: leave out --poses");
   }
   CLI_TRY(option_real(o, OPTION_APART, -APART_MOST, APART_MOST, &b.apart));
   CLI_TRY(read_plan(o, &b.plan));
   CLI_TRY(check_inputs(o));
   if (o->value[OPTION_JSON]) {
     b.list = json_array();
-    CLI_TRY(b.list ? EXIT_GOOD : report(EXIT_RUN, "no memory for results"));
+    CLI_TRY(b.list ? EXIT_GOOD : report(EXIT_RUN, "not enough memory for results"));
   }
   CLI_TRY_DONE(load_poses(&b));
   CLI_TRY_DONE(run_all(&b));

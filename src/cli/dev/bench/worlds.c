@@ -105,7 +105,7 @@ static exit_code add_json(const plan *p, const stage *s, size_t what, size_t bat
   good = good && (what != WORLD_STEP_CALL || add_counts(entry, &r.counts));
   return json_array_append_new(p->list, entry) == 0 && good
            ? EXIT_GOOD
-           : report(EXIT_RUN, "no memory for a result");
+           : report(EXIT_RUN, "not enough memory for a result");
 }
 
 static void print_title(const stage *s)
@@ -126,14 +126,14 @@ static void print_result(const plan *p, const stage *s, size_t what, size_t batc
          s->info.contacts, r.time.median, r.time.least,
          (double)batch * (double)p->steps / r.time.median, ratio);
   if (r.entries >= 0.0) {
-    printf("%29s%.4g active contacts a world; kernels took %.3e s\n", "", r.entries, r.on_device);
+    printf("%29s%.4g active contacts per world; kernels took %.3e s\n", "", r.entries, r.on_device);
   }
   if (is_solved(&r)) {
     print_solved(&r);
   }
   if (r.counts.some) {
-    printf("%29s%.4g items and %.4g entries a world; %.4g launches a step, %.4g kB a world\n", "",
-           r.counts.of[ABUT_COUNT_ITEMS - 1], r.counts.of[ABUT_COUNT_ENTRIES - 1],
+    printf("%29s%.4g items and %.4g entries per world; %.4g launches per step, %.4g kB per world\n",
+           "", r.counts.of[ABUT_COUNT_ITEMS - 1], r.counts.of[ABUT_COUNT_ENTRIES - 1],
            r.counts.launches, 1e-3 * r.counts.bytes);
   }
   fflush(stdout);
@@ -192,7 +192,7 @@ static exit_code read_plan(plan *p, const options *o)
     (plan){.o = o, .batch = {1, 64, 1024}, .batches = 3, .whats = 1, .precisions = 1, .steps = 1};
   for (size_t i = 0; i < sizeof of_pairs / sizeof *of_pairs; ++i) {
     if (o->value[of_pairs[i]]) {
-      return usage_error(o->command, "%s is of two bodies, not of a scene",
+      return usage_error(o->command, "%s works only with two bodies, not with a scene",
                          option_name(of_pairs[i]));
     }
   }
@@ -202,7 +202,7 @@ static exit_code read_plan(plan *p, const options *o)
   CLI_TRY(option_word_list(o, OPTION_PRECISION, precisions, 2, p->precision, &p->precisions));
   for (size_t i = 0; i < p->whats; ++i) {
     if (p->what[i] == WORLD_TRANSITION_CALL && p->steps != 1) {
-      return usage_error(o->command, "--what transition is of one step, without --steps");
+      return usage_error(o->command, "--what transition needs one step: leave out --steps");
     }
   }
   return check_inputs(o);
@@ -226,7 +226,7 @@ exit_code bench_worlds(const options *o)
   CLI_TRY(read_plan(&p, o));
   if (o->value[OPTION_JSON]) {
     p.list = json_array();
-    CLI_TRY(p.list ? EXIT_GOOD : report(EXIT_RUN, "no memory for results"));
+    CLI_TRY(p.list ? EXIT_GOOD : report(EXIT_RUN, "not enough memory for results"));
   }
   for (size_t i = 0; code == EXIT_GOOD && i < p.precisions; ++i) {
     stage s = {0};

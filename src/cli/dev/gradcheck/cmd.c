@@ -61,14 +61,14 @@ static exit_code choose_poses(gradcheck *g)
   }
   job_begin(j, "poses");
   CLI_TRY(job_end(j, abut_contacts(j->session.pair, &j->batch)));
-  warn_rejected(&j->batch, "They are left out.");
+  warn_rejected(&j->batch, "They are skipped.");
   for (size_t i = 0; i < j->poses.count && g->pose_count < most; ++i) {
     if (!(j->batch.status[i] & ABUT_POSE_REJECTED)) {
       g->poses[g->pose_count++] = i;
     }
   }
   return g->pose_count ? EXIT_GOOD
-                       : report(EXIT_INPUT, "%s: holds no poses that can be checked",
+                       : report(EXIT_INPUT, "%s: contains no poses that can be checked",
                                 j->o->value[OPTION_POSES]);
 }
 
@@ -127,10 +127,10 @@ static void print_rows(gradcheck *g, int first, int end)
 static void print_title(const gradcheck *g)
 {
   const job *j = g->job;
-  printf("%zu of %zu poses, %zu contacts a pose, float64 on %s\n", g->pose_count, j->poses.count,
+  printf("%zu of %zu poses, %zu contacts per pose, float64 on %s\n", g->pose_count, j->poses.count,
          j->session.layout.contacts, session_workers(&j->session).text);
-  printf("steps h, h/2, h/4 along each pose parameter, h = %.3g m or %.3g rad; shorter where "
-         "quotients do not settle\n",
+  printf("steps h, h/2, h/4 along each pose parameter, h = %.3g m or %.3g rad; smaller steps if "
+         "the quotients do not converge\n",
          g->step, g->turn);
   printf("worst: the largest difference of a smooth entry, relative to the largest entry of its "
          "pose\n\n");
@@ -144,7 +144,7 @@ static exit_code run(gradcheck *g, const options *o)
   CLI_TRY(job_check(o));
   for (size_t i = 0; i < sizeof of_scenes / sizeof *of_scenes; ++i) {
     if (o->value[of_scenes[i]]) {
-      return usage_error(o->command, "%s is of a scene, not of two bodies",
+      return usage_error(o->command, "%s works only with a scene, not with two bodies",
                          option_name(of_scenes[i]));
     }
   }

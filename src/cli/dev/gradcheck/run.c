@@ -148,7 +148,8 @@ static exit_code take_memory(block *b, gradcheck *g)
   b->entry_memory = calloc(carve_entries(b, NULL), sizeof(entry));
   return b->memory && b->entry_memory
            ? EXIT_GOOD
-           : report(EXIT_RUN, "no memory for a check of %zu contacts a pose", b->contacts);
+           : report(EXIT_RUN, "not enough memory for a check of %zu contacts per pose",
+                    b->contacts);
 }
 
 /* ---- calls of the library ---- */
@@ -210,7 +211,7 @@ static exit_code take_jacobian(block *b)
     report_status(abut_jacobian(b->g->job->session.pair, ABUT_SAME_PAIR, &batch, b->jacobian)));
   return list.count == rows
            ? EXIT_GOOD
-           : report(EXIT_RUN, "%zu Jacobian blocks of %zu contacts", list.count, rows);
+           : report(EXIT_RUN, "%zu Jacobian blocks for %zu contacts", list.count, rows);
 }
 
 /* ---- comparisons ---- */

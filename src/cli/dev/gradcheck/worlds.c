@@ -66,7 +66,7 @@ static exit_code copy_parameters(worlds_check_up *g)
   exit_code code = EXIT_GOOD;
   CLI_TRY_DONE(friction && springs
                  ? EXIT_GOOD
-                 : report(EXIT_RUN, "no memory for %zu parameters", w->info.parameters));
+                 : report(EXIT_RUN, "not enough memory for %zu parameters", w->info.parameters));
   CLI_TRY_DONE(report_status(abut_get_scene_parameters(w->links, friction, gravity)));
   spread_frictions(&w->info, friction);
   CLI_TRY_DONE(copy_input(g, BY_MASS_SCALE, w->mass_scale, NULL));
@@ -138,12 +138,12 @@ static exit_code choose_worlds(worlds_check_up *g, uint32_t *status)
     }
   }
   if (left_out) {
-    warn("%zu of %zu worlds are left out: what they do is not all told by derivatives", left_out,
-         w->count);
+    warn("%zu of %zu worlds are skipped: derivatives do not describe everything that they do",
+         left_out, w->count);
   }
   return g->chosen_count
            ? EXIT_GOOD
-           : report(EXIT_INPUT, "%s: there are no worlds that can be checked",
+           : report(EXIT_INPUT, "%s: contains no worlds that can be checked",
                     w->o->value[OPTION_STATES] ? w->o->value[OPTION_STATES] : w->o->operands[0]);
 }
 
@@ -165,12 +165,12 @@ static void print_title(const worlds_check_up *g)
   const worlds *w = &g->worlds;
   printf("%zu of %zu worlds, a step and a rollout of %zu steps, float64 on %s\n", g->chosen_count,
          w->count, w->steps, session_workers(&w->session).text);
-  printf("steps h, h/2, h/4 along random directions, h = %g of q, mass_scale, friction, stiffness; "
-         "%g of v, u; %g of gravity; shorter where quotients do not settle\n",
+  printf("steps h, h/2, h/4 along random directions, h = %g for q, mass_scale, friction, "
+         "stiffness; %g for v, u; %g for gravity; smaller steps if the quotients do not converge\n",
          g->step, 10.0 * g->step, 100.0 * g->step);
-  printf("not smooth: %s is nearer than the shortest h; derivatives hold such choices\n\n",
+  printf("not smooth: %s is nearer than the smallest h; derivatives keep such choices fixed\n\n",
          w->info.springs
-           ? "a limit of forces, or a pose from which worlds part,"
+           ? "a limit of forces, or a pose after which worlds diverge,"
            : "a border where a step chooses (zones of the cone, limits, limits of forces)");
   print_tally_head();
 }
@@ -209,7 +209,7 @@ static exit_code check_options(worlds_check_up *g, const options *o)
   static const option_id of_pairs[] = {OPTION_POSES, OPTION_SMOOTHING, OPTION_SHOW_SMOOTHING};
   for (size_t i = 0; i < sizeof of_pairs / sizeof *of_pairs; ++i) {
     if (o->value[of_pairs[i]]) {
-      return usage_error(o->command, "%s is of two bodies, not of a scene",
+      return usage_error(o->command, "%s works only with two bodies, not with a scene",
                          option_name(of_pairs[i]));
     }
   }

@@ -130,7 +130,7 @@ static exit_code open_block(block *b, size_t rows)
   CLI_TRY(open_numbers(b, rows, w->info.nv, &b->along_v));
   CLI_TRY(open_numbers(b, 1, w->info.nv, &b->apart));
   b->entries = calloc(rows, sizeof *b->entries);
-  return b->entries ? EXIT_GOOD : report(EXIT_RUN, "no memory for %zu comparisons", rows);
+  return b->entries ? EXIT_GOOD : report(EXIT_RUN, "not enough memory for %zu comparisons", rows);
 }
 
 static void close_block(block *b)

@@ -107,11 +107,11 @@ bool tune_right(const tune_error *allowed, const tune_error *e, char *trouble, s
 {
   for (int i = 0; i < TUNE_OUTPUTS; ++i) {
     if (!(e->worst[i] <= allowed->worst[i])) {
-      snprintf(trouble, room, "wrong: %s is off by %.1e", names[i], e->worst[i]);
+      snprintf(trouble, room, "wrong: the error of %s is %.1e", names[i], e->worst[i]);
       return false;
     }
     if (!(e->beyond[i] <= allowed->beyond[i])) {
-      snprintf(trouble, room, "wrong: %s is off in %.1f %% of the entries", names[i],
+      snprintf(trouble, room, "wrong: %s differs in %.1f %% of the entries", names[i],
                100.0 * e->beyond[i]);
       return false;
     }
@@ -146,7 +146,7 @@ static exit_code keep(tune_answers *a, const session *s, const bench_memory *m)
   a->values = calloc(8 * m->numbers + 1, sizeof *a->values);
   a->gradients = calloc(2 * count * width, sizeof *a->gradients);
   if (!a->values || !a->gradients) {
-    return report(EXIT_RUN, "no memory for the answers at %zu poses", count);
+    return report(EXIT_RUN, "not enough memory for the results of %zu poses", count);
   }
   memcpy(a->values, m->contacts, 8 * m->numbers * sizeof *a->values);
   for (size_t i = 0; i < 2 * count * width; ++i) {

@@ -40,7 +40,8 @@ static exit_code find_output(const options *o, char **path)
   char *users = NULL;
   CLI_TRY(report_status(abut_tuning_path(&users)));
   if (!users) {
-    return usage_error(o->command, "there is no place for a file of settings: name one with -o");
+    return usage_error(o->command,
+                       "there is no default place for a file of settings: name a file with -o");
   }
   *path = strdup(users);
   abut_free(users);
@@ -81,7 +82,7 @@ static exit_code open_present(tuner *u, tune_setting **present)
   CLI_TRY(report_status(abut_device_tuning(u->device.index, u->precision, u->module, &t)));
   CLI_TRY(tune_try(u, &t, present));
   if (!(*present)->good) {
-    report(EXIT_GOOD, "the present setting (%s) is no good: %s", t.source, (*present)->trouble);
+    report(EXIT_GOOD, "the present setting (%s) does not work: %s", t.source, (*present)->trouble);
     t.group = t.items = 1;
     t.scratch_bytes = (uint64_t)16 << 20;
     u->count = 0;
@@ -120,7 +121,7 @@ static exit_code tune_device(tuner *u, const char *path)
   tune_print(u, present, "as it is");
   CLI_TRY(tune_search(u, present, &best, &complete));
   if (!complete && !u->o->value[OPTION_QUIET]) {
-    printf("The %g s did not do for every setting; --seconds gives more.\n", u->seconds);
+    printf("The %g s were too short for some settings; use a larger --seconds.\n", u->seconds);
   }
   return write_setting(u, path, best);
 }
@@ -171,7 +172,7 @@ static exit_code run(tuner *u, const char *path)
     }
   }
   if (!u->o->value[OPTION_QUIET] && !is_in_use(path)) {
-    printf("It is used where the environment's ABUT_TUNING names it.\n");
+    printf("To use it, set the environment variable ABUT_TUNING to its path.\n");
   }
 done:
   free(infos);
@@ -184,7 +185,7 @@ static exit_code find_module(tuner *u)
   u->module = u->o->value[OPTION_MODULE];
   return !u->module || strcmp(u->module, "manifold") == 0
            ? EXIT_GOOD
-           : usage_error(u->o->command, "--module %s: manifold is all that is measured", u->module);
+           : usage_error(u->o->command, "--module %s: only manifold can be measured", u->module);
 }
 
 static exit_code load_poses(tuner *u)
@@ -194,7 +195,7 @@ static exit_code load_poses(tuner *u)
     return EXIT_GOOD;
   }
   CLI_TRY(report_status(abut_load_poses(path, &u->poses)));
-  return u->poses.count ? EXIT_GOOD : report(EXIT_INPUT, "%s: holds no poses", path);
+  return u->poses.count ? EXIT_GOOD : report(EXIT_INPUT, "%s: contains no poses", path);
 }
 
 exit_code cmd_tune(const options *o)

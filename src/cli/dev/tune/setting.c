@@ -173,7 +173,7 @@ exit_code tune_race(tuner *u, tune_setting **list, size_t count, double seconds)
   progress p = progress_begin(u->o, "");
   size_t rounds = 0;
   exit_code code = EXIT_GOOD;
-  progress_say(&p, "timing %zu settings by turns", count);
+  progress_say(&p, "timing %zu settings in turn", count);
   for (; rounds < TUNE_ROUNDS && (rounds < ROUNDS_LEAST || now() < end); ++rounds) {
     for (size_t i = 0; i < count; ++i) {
       CLI_TRY_DONE(time_both(u, list[i], rounds));

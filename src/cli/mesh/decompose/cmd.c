@@ -18,11 +18,11 @@ static exit_code read_family(const options *o, abut_decompose_family *out)
   const char *text = o->value[OPTION_FAMILY];
   const bool is_auto = text && strcmp(text, "auto") == 0;
   if (text && !is_auto && strcmp(text, "sq") != 0) {
-    return usage_error(o->command, "--family: `%s` is neither sq nor auto", text);
+    return usage_error(o->command, "--family: `%s` must be sq or auto", text);
   }
   if (is_auto && o->value[OPTION_EXPORT]) {
-    return usage_error(o->command, "--export: tables cannot say what is taken away and what "
-                                   "polyhedra there are, as by --family auto");
+    return usage_error(o->command, "--export: tables cannot contain subtracted primitives and "
+                                   "polyhedra, which --family auto may make");
   }
   *out = is_auto ? ABUT_DECOMPOSE_AUTO : ABUT_DECOMPOSE_SQ;
   return EXIT_GOOD;
@@ -34,8 +34,8 @@ static exit_code read_settings(const options *o, abut_decompose_options *out)
   *out = abut_default_decompose_options();
   if (o->value[OPTION_PRIMITIVES] && (o->value[OPTION_ERROR] || o->value[OPTION_MAX_PRIMITIVES])) {
     return usage_error(
-      o->command, "--primitives says how many there are: --error and --max-primitives do not go "
-                  "with it");
+      o->command,
+      "--primitives fixes the number of primitives: leave out --error and --max-primitives");
   }
   CLI_TRY(read_family(o, &out->family));
   CLI_TRY(option_whole(o, OPTION_PRIMITIVES, 1, ABUT_DECOMPOSE_MOST, &primitives));
@@ -55,8 +55,8 @@ static exit_code check_mesh_operand(const options *o)
   return is_bare_mesh(o->operands[0])
            ? EXIT_GOOD
            : usage_error(o->command,
-                         "%s: is no mesh; decompose takes " MESH_FORMATS_OR
-                         ", and by Assimp " ASSIMP_FORMATS_OR,
+                         "%s: is not a mesh; decompose takes " MESH_FORMATS_OR
+                         ", and with Assimp " ASSIMP_FORMATS_OR,
                          o->operands[0]);
 }
 
@@ -66,7 +66,8 @@ static exit_code check_outputs(const options *o)
   const char *table = o->value[OPTION_EXPORT];
   if (table && !ends_with(table, ".csv") && !ends_with(table, ".txt") &&
       !ends_with(table, ".npy")) {
-    return usage_error(o->command, "--export %s: tables end with .csv, .txt or .npy", table);
+    return usage_error(o->command,
+                       "--export %s: the name of a table must end with .csv, .txt or .npy", table);
   }
   if (table) {
     CLI_TRY(check_not_input(o, table));
@@ -89,7 +90,7 @@ static exit_code check_import(const options *o)
   for (size_t i = 0; i < sizeof of_fits / sizeof *of_fits; ++i) {
     if (o->value[of_fits[i]]) {
       return usage_error(
-        o->command, "%s is for meshes that are fitted: --import takes superquadrics as they are",
+        o->command, "%s works only when a mesh is fitted: --import takes superquadrics as they are",
         option_name(of_fits[i]));
     }
   }
@@ -172,12 +173,11 @@ static abut_status measure(decompose_work *w)
 static void warn_other_mesh(const options *o, const char *why)
 {
   if (o->value[OPTION_IMPORT]) {
-    warn("%s: no contact mesh on the body's surface: %s; a mesh of each primitive by itself is "
-         "written",
+    warn("%s: no contact mesh on the body's surface: %s; instead, each primitive gets its own mesh",
          decompose_source(o), why);
   } else {
-    warn("%s: no contact mesh on the body's surface: %s; the input's skin of about 1,000 vertices "
-         "is written",
+    warn("%s: no contact mesh on the body's surface: %s; instead, the skin of the input with about "
+         "1,000 vertices is written",
          decompose_source(o), why);
   }
 }

@@ -90,7 +90,7 @@ static void tell_source(const options *o, const session *s, const decompose_work
            r->planes);
   }
   if (r->subtracted) {
-    printf("%zu of them taken away, ", r->subtracted);
+    printf("%zu of them subtracted, ", r->subtracted);
   }
   printf("union %.4g m (%.3g %% of the diagonal)", r->union_, 100.0 * r->union_ / r->diagonal);
   if (!o->value[OPTION_IMPORT]) {
@@ -121,8 +121,8 @@ static void summarise(const options *o, const session *s, const decompose_work *
     tell_holes(fit);
   }
   if (o->value[OPTION_EXPORT]) {
-    printf("%s: %zu row%s of 11 numbers; they are to be joined with --union %.4g, which tables do "
-           "not tell\n",
+    printf("%s: %zu row%s of 11 numbers; import them with --union %.4g, because tables do not "
+           "contain it\n",
            o->value[OPTION_EXPORT], r->primitives, plural(r->primitives), r->union_ / r->diagonal);
   }
   if (w->mesh.def.vertex_count) {
@@ -146,15 +146,14 @@ static void warn_end(const options *o, const decompose_work *w)
   const abut_decompose_report *r = &w->made.report;
   const char *path = decompose_source(o);
   if (r->end == ABUT_DECOMPOSE_FEWER) {
-    warn("%s: fewer: the shape has room for %zu primitive%s, not %u", path, r->primitives,
+    warn("%s: fewer: the shape has room for only %zu primitive%s, not %u", path, r->primitives,
          plural(r->primitives), w->settings.primitives);
   } else if (r->end == ABUT_DECOMPOSE_ERROR_NOT_REACHED) {
-    warn("%s: error not reached: 1 - IoU is %.3g of the samples with %zu primitive%s "
-         "(--max-primitives, or a grid by "
-         "`abut field`)",
+    warn("%s: error not reached: 1 - IoU is %.3g of the samples with %zu primitive%s (use a larger "
+         "--max-primitives, or a grid from `abut field`)",
          path, 1.0 - r->iou, r->primitives, plural(r->primitives));
   } else if (r->end == ABUT_DECOMPOSE_STALLED) {
-    warn("%s: stalled: the equations of the last fit had no answer (another --seed)", path);
+    warn("%s: stalled: the equations of the last fit had no solution (try another --seed)", path);
   }
 }
 
@@ -190,11 +189,11 @@ void decompose_warn(const options *o, const decompose_work *w)
                                   .trailing = r->trailing});
   warn_trailing(o, o->operands[0], w->input.trailing);
   if (r->shells_turned) {
-    warn("%s: inside out: %zu shell%s turned", path, r->shells_turned,
+    warn("%s: inside out: %zu shell%s turned to face outwards", path, r->shells_turned,
          r->shells_turned == 1 ? " was" : "s were");
   }
   if (r->holes) {
-    warn("%s: open: %zu hole%s closed by faces across", path, r->holes,
+    warn("%s: open: %zu hole%s closed with faces", path, r->holes,
          r->holes == 1 ? " was" : "s were");
   }
   warn_fit(o, w);

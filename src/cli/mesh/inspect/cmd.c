@@ -16,12 +16,13 @@ static exit_code check_usage(const options *o, findings *f)
 {
   double azimuth = f->view.azimuth / RADIANS, elevation = f->view.elevation / RADIANS;
   if (o->operand_count < 1 || o->operand_count > 2) {
-    return usage_error(o->command, "inspect needs a body, and takes a mesh to compare it with");
+    return usage_error(o->command,
+                       "inspect needs a body, and optionally a mesh to compare it with");
   }
   if (o->operand_count == 2 && !is_bare_mesh(o->operands[1])) {
     return usage_error(o->command,
-                       "%s: is no mesh; inspect compares with " MESH_FORMATS_OR
-                       ", and by Assimp " ASSIMP_FORMATS_OR,
+                       "%s: is not a mesh; inspect compares with " MESH_FORMATS_OR
+                       ", and with Assimp " ASSIMP_FORMATS_OR,
                        o->operands[1]);
   }
   if (!o->value[OPTION_JSON]) {
@@ -54,8 +55,8 @@ static exit_code load(session *s, const options *o, findings *f)
   f->other_union = f->info.union_ > 0.0 && f->info.primitives > 1 &&
                    fabs(f->union_tau - f->info.union_) > OTHER_UNION * f->info.union_;
   if (f->other_union) {
-    warn("%s: was fitted with a union of %.3g m, and is measured with %.3g m", o->operands[0],
-         f->info.union_, f->union_tau);
+    warn("%s: was fitted with a union of %.3g m, but is measured with a union of %.3g m",
+         o->operands[0], f->info.union_, f->union_tau);
   }
   return EXIT_GOOD;
 }
@@ -69,7 +70,8 @@ static exit_code load_mesh(const options *o, findings *f, char **own, abut_mesh_
     CLI_TRY(report_status(abut_find_surface(o->operands[0], own)));
     CLI_TRY(*own ? EXIT_GOOD : report_status(abut_find_mesh(o->operands[0], own)));
     if (!*own) {
-      return report(EXIT_INPUT, "%s: names no mesh to compare it with", o->operands[0]);
+      return report(EXIT_INPUT, "%s: names no mesh for the comparison: give a mesh after the body",
+                    o->operands[0]);
     }
   }
   f->mesh = given ? o->operands[1] : *own;
@@ -80,7 +82,7 @@ static exit_code load_mesh(const options *o, findings *f, char **own, abut_mesh_
   }
   return mesh->def.face_count
            ? EXIT_GOOD
-           : report(EXIT_INPUT, "%s: has no faces to compare with: name a mesh behind the body",
+           : report(EXIT_INPUT, "%s: has no faces to compare with: give a mesh after the body",
                     f->mesh);
 }
 
@@ -99,7 +101,7 @@ static exit_code draw(const session *s, const abut_body_def *mesh, findings *f)
   for (int dark = 0; dark < 2; ++dark) {
     f->pictures[dark] = malloc(bytes);
     if (!f->pictures[dark]) {
-      return report(EXIT_RUN, "no memory for pictures");
+      return report(EXIT_RUN, "not enough memory for pictures");
     }
     f->view.dark = dark;
     CLI_TRY(report_status(abut_draw_fit(s->bodies[0], s->smoothing.union_, s->smoothing.plane, mesh,
@@ -128,8 +130,9 @@ static exit_code find(const session *s, const options *o, const abut_body_def *m
   }
   progress_end(&p);
   if (f->fit.endless) {
-    warn("%s: its field has no end: of it counts what lies in the mesh's box and 8 %% beyond",
-         f->body);
+    warn(
+      "%s: its field is unbounded: only the part in the mesh's box and 8 %% beyond it is measured",
+      f->body);
   }
   if (status == ABUT_SUCCESS) {
     warn_depths(f->body, f->fit.depth_ratio_median, f->fit.depth_ratio_most,
@@ -144,11 +147,11 @@ static exit_code write_html(const char *path, const findings *f)
   size_t count = 0;
   FILE *to = open_memstream(&text, &count);
   if (!to) {
-    return report(EXIT_RUN, "no memory for a page");
+    return report(EXIT_RUN, "not enough memory for a page");
   }
   exit_code code = write_page(to, f);
   if (fclose(to) != 0 && code == EXIT_GOOD) {
-    code = report(EXIT_RUN, "no memory for a page");
+    code = report(EXIT_RUN, "not enough memory for a page");
   }
   code = code == EXIT_GOOD ? report_status(abut_write_file(path, text, count)) : code;
   free(text);
@@ -157,21 +160,20 @@ static exit_code write_html(const char *path, const findings *f)
 
 static void summarise(const findings *f)
 {
-  printf("%s beside %s:\n", f->body, f->mesh);
+  printf("%s compared with %s:\n", f->body, f->mesh);
   printf("IoU %.4f, coverage %.4f, precision %.4f; largest part uncovered %.2f %%, surplus %.2f %% "
          "of the volume\n",
          f->fit.iou, f->fit.coverage, f->fit.precision, 100.0 * f->fit.largest_uncovered,
          100.0 * f->fit.largest_surplus);
   printf("Chamfer %.3f %%, Hausdorff %.2f %% of the diagonal; %.1f %% of the surface is farther "
-         "off than "
-         "1 %%\n",
+         "away than 1 %%\n",
          f->fit.chamfer_percent, f->fit.hausdorff_percent, 100.0 * f->fit.surface_beyond_1_percent);
   tell_depths(&f->fit);
   tell_holes(&f->fit);
   printf("contact mesh: %zu vert%s, %zu edge%s", f->info.vertices,
          f->info.vertices == 1 ? "ex" : "ices", f->info.edges, plural(f->info.edges));
   if (f->info.edges) {
-    printf(", of which %.1f %% leave the field", 100.0 * f->quality.edges_leaving);
+    printf(", %.1f %% of them outside the field", 100.0 * f->quality.edges_leaving);
   }
   if (f->quality.triangles) {
     printf("; mean quality of %zu triangle%s %.3f", f->quality.triangles,

@@ -81,11 +81,12 @@ const status_note ccd_notes[] = {
   {ABUT_CCD_END, ABUT_CCD_BAD_INPUT,
    "poses that are not finite, or too far out, or with a quaternion of length 0",
    "Their times are 0."},
-  {ABUT_CCD_END, ABUT_CCD_LIMIT, "poses at which the bound of iterations was reached",
-   "Their times are safe, but not the latest; a larger --tolerance may decide them."},
+  {ABUT_CCD_END, ABUT_CCD_LIMIT, "poses that reached the limit of iterations",
+   "Their times are safe, but earlier than necessary; a larger --tolerance may help."},
   {ABUT_CCD_ROUGH, ABUT_CCD_ROUGH,
-   "poses at which features graze, touch at distance 0, or a body turns by half a circle",
-   "Derivatives are 0 there; a --separation above 0 gives touching features a normal."},
+   "poses with grazing features, features that touch at distance 0, or a body that turns by half a "
+   "circle",
+   "Their derivatives are 0; a --separation above 0 gives touching features a normal."},
   {0}};
 
 /* Finds the least time of the rows that end early; returns false if there are none. */

@@ -20,11 +20,11 @@ static exit_code check_poses(const ccd *c, size_t from_count, abut_pose_kind fro
 {
   const char *from = c->o->value[OPTION_FROM], *to = c->o->value[OPTION_TO];
   if (from_count != to_count) {
-    return report(EXIT_INPUT, "%s: holds %zu pose%s, but %s %zu", to, to_count,
+    return report(EXIT_INPUT, "%s: contains %zu pose%s, but %s contains %zu", to, to_count,
                   to_count == 1 ? "" : "s", from, from_count);
   }
   if (from_kind != to_kind) {
-    return report(EXIT_INPUT, "%s: holds %s, but %s %s", to, kind_name(to_kind), from,
+    return report(EXIT_INPUT, "%s: contains %s, but %s contains %s", to, kind_name(to_kind), from,
                   kind_name(from_kind));
   }
   return EXIT_GOOD;

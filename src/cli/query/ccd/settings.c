@@ -11,7 +11,7 @@ static const char *const motion_words[] = {"linear", "arc"};
 static exit_code read_center(const ccd *c, option_id id, double center[3])
 {
   if (c->o->value[id] && c->batch.motion != ABUT_CCD_ARC) {
-    return usage_error(c->o->command, "%s is of --motion arc", option_name(id));
+    return usage_error(c->o->command, "%s works only with --motion arc", option_name(id));
   }
   return option_reals(c->o, id, 3, center);
 }

@@ -72,17 +72,17 @@ static abut_closest_status end_of(const closest *c, size_t row)
 const status_note closest_notes[] = {
   {END, ABUT_CLOSEST_BAD_INPUT, "poses that are not finite, or with a quaternion of length 0",
    "Their rows are NaN."},
-  {END, ABUT_CLOSEST_ITERATION_LIMIT, "poses at which the bound of iterations was reached",
-   "Their answers stand within their gap."},
+  {END, ABUT_CLOSEST_ITERATION_LIMIT, "poses that reached the limit of iterations",
+   "Their answers are correct to within their gap."},
   {END, ABUT_CLOSEST_DEGENERATE,
-   "poses at which both shapes lie in a plane, or rounding ends short of the tolerance",
-   "Their answers stand within their gap."},
+   "poses whose shapes both lie in one plane, or whose rounding errors exceed the tolerance",
+   "Their answers are correct to within their gap."},
   {ABUT_CLOSEST_FLAT, ABUT_CLOSEST_FLAT,
-   "poses at which a face or an edge is touched, which has no curvature",
-   "It counts as 0; --jacobian gumbel and gaussian smooth it."},
-  {ABUT_CLOSEST_STEEP, ABUT_CLOSEST_STEEP, "poses at which curvature does not hold the normal",
-   "Jacobians of n, p1 and p2 may be as large as 1e6 there; that of d is right. --jacobian "
-   "gaussian, or a higher --temperature, may hold it."},
+   "poses that touch a face or an edge, which has no curvature",
+   "The curvature is taken as 0; --jacobian gumbel and gaussian smooth it."},
+  {ABUT_CLOSEST_STEEP, ABUT_CLOSEST_STEEP, "poses whose normal is not determined by curvature",
+   "Their Jacobians of n, p1 and p2 may be as large as 1e6; that of d is correct. --jacobian "
+   "gaussian or a higher --temperature may help."},
   {0}};
 
 static size_t count_beyond(const closest *c)

@@ -8,8 +8,9 @@ static exit_code check_shapes_usage(const closest *c)
   const options *o = c->o;
   const bool file = o->value[OPTION_SHAPES] != NULL;
   CLI_TRY(need_operands(o, file ? 0 : 2, "two bodies, A and B, or --shapes S.json"));
-  return file && o->value[OPTION_AS] ? usage_error(o->command, "--as is of bodies, not of --shapes")
-                                     : EXIT_GOOD;
+  return file && o->value[OPTION_AS]
+           ? usage_error(o->command, "--as works only with bodies, not with --shapes")
+           : EXIT_GOOD;
 }
 
 static exit_code check_usage(closest *c, abut_precision *precision)

@@ -31,8 +31,8 @@ static exit_code check_settings(const closest *c)
   for (size_t i = 0; i < sizeof settings / sizeof *settings; ++i) {
     const bool has = c->derives && settings[i].methods & BIT(c->smoothing.method);
     if (c->o->value[settings[i].id] && !has) {
-      return usage_error(c->o->command, "%s is of --jacobian %s", option_name(settings[i].id),
-                         settings[i].of);
+      return usage_error(c->o->command, "%s works only with --jacobian %s",
+                         option_name(settings[i].id), settings[i].of);
     }
   }
   return EXIT_GOOD;
@@ -48,9 +48,9 @@ exit_code closest_read_settings(closest *c, abut_precision precision)
   s->method = (abut_closest_method)method;
   CLI_TRY(check_settings(c));
   if (c->derives && s->method == ABUT_CLOSEST_FINITE && precision == ABUT_FLOAT32) {
-    return usage_error(o->command,
-                       "--jacobian finite needs --precision f64: in f32 nothing is left of "
-                       "differences");
+    return usage_error(
+      o->command,
+      "--jacobian finite needs --precision f64: in f32 its rounding errors are too large");
   }
   CLI_TRY(option_real(o, OPTION_TEMPERATURE, 1e-6, 1e3, &s->temperature));
   CLI_TRY(option_whole(o, OPTION_LEVEL, 0, 16, &level));

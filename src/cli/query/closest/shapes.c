@@ -110,9 +110,9 @@ static exit_code count_shapes(closest *c, int body)
 {
   size_t *count = &c->counts[body];
   CLI_TRY(report_status(abut_count_body_shapes(c->session.bodies[body], c->part, count)));
-  return *count ? EXIT_GOOD
-                : report(EXIT_INPUT, "%s: has no %s that add", c->o->operands[body],
-                         part_words[c->part]);
+  return *count
+           ? EXIT_GOOD
+           : report(EXIT_INPUT, "%s: has no added %s", c->o->operands[body], part_words[c->part]);
 }
 
 /* Subtracted shapes are not convex obstacles: the nearest of the added shapes is found as if
@@ -123,14 +123,14 @@ static exit_code warn_left_out(const closest *c, int body)
   CLI_TRY(report_status(abut_get_body_info(c->session.bodies[body], &info)));
   const size_t all = c->part == ABUT_PART_SUPERQUADRICS ? info.superquadrics : info.polyhedra;
   if (c->counts[body] < all) {
-    warn("%s: %zu of %zu %s are taken away, which is left out: what they hollow counts as full "
-         "(contacts take it in)",
+    warn("%s: %zu of %zu %s are subtracted, and this command ignores that: their hollows count as "
+         "solid (contacts consider them)",
          c->o->operands[body], all - c->counts[body], all, part_words[c->part]);
   }
   const size_t every = info.superquadrics + info.polyhedra + info.pointclouds + info.grids +
                        info.height_fields + info.cores;
   if (all < every) {
-    warn("%s: %zu of %zu primitives are no %s and are left out", c->o->operands[body], every - all,
+    warn("%s: %zu of %zu primitives are not %s and are ignored", c->o->operands[body], every - all,
          every, part_words[c->part]);
   }
   return EXIT_GOOD;
@@ -150,8 +150,8 @@ static exit_code check_has_parts(const closest *c)
 {
   for (int i = 0; i < 2; ++i) {
     if (is_bare_mesh(c->o->operands[i])) {
-      return report(EXIT_INPUT, "%s: a mesh has no %s, only a NAME.body.json has",
-                    c->o->operands[i], part_words[c->part]);
+      return report(EXIT_INPUT, "%s: a mesh has no %s; give a NAME.body.json", c->o->operands[i],
+                    part_words[c->part]);
     }
   }
   return EXIT_GOOD;
@@ -183,8 +183,7 @@ static exit_code check_rows(const closest *c, const char *name, const uint32_t *
   for (size_t i = 0; i < c->poses.count; ++i) {
     if (rows[i] >= c->shape_count) {
       return report(EXIT_INPUT,
-                    "%s: array '%s': row %zu, counted from 0: there is no shape %u; %s "
-                    "holds %zu, from 0 on",
+                    "%s: array '%s': row %zu: there is no shape %u (both 0-based); %s contains %zu",
                     c->o->value[OPTION_POSES], name, first + i, rows[i], c->o->value[OPTION_SHAPES],
                     c->shape_count);
     }
@@ -202,8 +201,8 @@ static exit_code rows_of_file(closest *c, size_t first)
     return c->shape_count == 2
              ? EXIT_GOOD
              : report(EXIT_INPUT,
-                      "%s: holds neither one nor two, which say which shapes its poses are "
-                      "of, and %s holds %zu shapes, not two",
+                      "%s: contains no arrays one and two, which name the shapes of each pose; "
+                      "they are needed because %s contains %zu shapes, not two",
                       poses, path, c->shape_count);
   }
   CLI_TRY(check_rows(c, "one", c->one, first));
@@ -333,7 +332,7 @@ static exit_code find_nearest(closest *c)
   c->one = take(c->poses.count, 1, sizeof *c->one);
   c->two = take(c->poses.count, 1, sizeof *c->two);
   if (!c->one || !c->two) {
-    return report(EXIT_RUN, "no memory for the shapes of %zu poses", c->poses.count);
+    return report(EXIT_RUN, "not enough memory for the shapes of %zu poses", c->poses.count);
   }
   const double start = now();
   const exit_code code = compute_pairs(c, &p);

@@ -12,7 +12,7 @@ const law laws[LAWS] = {{"cone", true, false}, {"lcp", false, false}, {"spring",
 static const struct {
   uint32_t bit;
   const char *name;
-} status_names[] = {{ABUT_WORLD_NOT_FINITE, "not finite"},
+} status_names[] = {{ABUT_WORLD_NOT_FINITE, "must be finite"},
                     {ABUT_WORLD_DIVERGED, "diverged"},
                     {ABUT_WORLD_OVERFLOW, "contacts left out"},
                     {ABUT_WORLD_NOT_CONVERGED, "not solved"},
@@ -77,7 +77,7 @@ static exit_code check_usage(comparison *c, const options *o, bool chosen[LAWS])
   CLI_TRY(option_whole(o, OPTION_WORLD, 0, SIZE_MAX, &c->world));
   c->default_coordinate = !o->value[OPTION_COORDINATE];
   if (o->value[OPTION_WORLD] && !o->value[OPTION_STATES]) {
-    return usage_error(o->command, "--world is of --states");
+    return usage_error(o->command, "--world works only with --states");
   }
   if (!o->value[OPTION_CONTROLS]) {
     CLI_TRY(worlds_need_steps(&c->worlds));
@@ -109,7 +109,7 @@ static exit_code nothing_left(const comparison *c)
   for (size_t i = 0; i < c->out_count; ++i) {
     warn("%s: %s", c->out[i].law->name, c->out[i].reason);
   }
-  return report(EXIT_INPUT, "%s: there is no law to compare", c->worlds.o->operands[0]);
+  return report(EXIT_INPUT, "%s: there is no contact law to compare", c->worlds.o->operands[0]);
 }
 
 static exit_code load_law(comparison *c, const law *l, progress *p)
@@ -166,7 +166,7 @@ static exit_code find_shapes(comparison *c)
     return report_status(status);
   }
   if (!c->shaped) {
-    warn("nobody can tell how deep the bodies are in each other: %s", abut_last_error());
+    warn("the penetration depth of the bodies cannot be computed: %s", abut_last_error());
   }
   return EXIT_GOOD;
 }
@@ -183,7 +183,7 @@ static exit_code load_laws(comparison *c, const bool chosen[LAWS])
   CLI_TRY(code);
   CLI_TRY(c->run_count ? EXIT_GOOD : nothing_left(c));
   for (size_t i = 0; i < c->out_count; ++i) {
-    warn("%s is left out: %s", c->out[i].law->name, c->out[i].reason);
+    warn("%s is skipped: %s", c->out[i].law->name, c->out[i].reason);
   }
   CLI_TRY(find_shapes(c));
   c->worlds.links = c->runs[0].links;
@@ -204,7 +204,7 @@ static exit_code check_pairs(const comparison *c)
     abut_scene_pair p;
     CLI_TRY(report_status(abut_get_scene_pair(c->worlds.links, i, &p)));
     if (p.link[0] == -1 && p.link[1] == -1) {
-      return report(EXIT_INPUT, "%s: pairs[%zu] has no bodies, whose contacts could be compared",
+      return report(EXIT_INPUT, "%s: pairs[%zu] has no bodies, so there are no contacts to compare",
                     c->worlds.o->operands[0], i);
     }
   }
@@ -339,7 +339,7 @@ static exit_code print_json(const comparison *c)
   if (good) {
     printf("\n");
   }
-  return good ? EXIT_GOOD : report(EXIT_RUN, "the results could not be printed");
+  return good ? EXIT_GOOD : report(EXIT_RUN, "the results cannot be printed");
 }
 
 /* ---- time series ---- */

@@ -122,11 +122,12 @@ exit_code compare_coordinates(comparison *c)
   probe p = {0};
   exit_code code = EXIT_GOOD;
   if (!nv) {
-    return report(EXIT_INPUT, "%s: nothing moves: there is no end to differentiate",
+    return report(EXIT_INPUT, "%s: nothing moves, so there is no final state to differentiate",
                   c->worlds.o->operands[0]);
   }
   if (!c->default_coordinate && c->coordinate >= nv) {
-    return usage_error(c->worlds.o->command, "--coordinate: %zu is not in 0 to %zu, the scene's",
+    return usage_error(c->worlds.o->command,
+                       "--coordinate: %zu is not in [0, %zu], the coordinates of the scene",
                        c->coordinate, nv - 1);
   }
   CLI_TRY_DONE(probe_open(&p, c));

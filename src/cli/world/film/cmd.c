@@ -24,14 +24,14 @@ static exit_code read_views(film *f, const options *o)
   CLI_TRY(option_real(o, OPTION_THRESHOLD, 0.0, 1.0, &view.threshold));
   view.contacts = o->value[OPTION_CONTACTS] != NULL;
   if (o->value[OPTION_THRESHOLD] && !view.contacts) {
-    return usage_error(o->command, "--threshold is of --contacts");
+    return usage_error(o->command, "--threshold works only with --contacts");
   }
   view.width = (uint32_t)width;
   view.height = (uint32_t)height;
   for (size_t i = 0; i < f->view_count; ++i) {
     if (fabs(angles[i][0]) > 360.0 || fabs(angles[i][1]) > 90.0) {
-      return usage_error(o->command, "--view: %g,%g is not within 360 and 90 degrees", angles[i][0],
-                         angles[i][1]);
+      return usage_error(o->command, "--view: %g,%g is not within +-360 and +-90 degrees",
+                         angles[i][0], angles[i][1]);
     }
     view.azimuth = angles[i][0] * RADIANS;
     view.elevation = angles[i][1] * RADIANS;
@@ -51,7 +51,7 @@ static exit_code check_usage(film *f, const options *o)
   f->rate = 30.0;
   const int runs = o->operand_count < 2 ? 1 : o->operand_count - 1;
   f->runs = (size_t)(runs < RUNS_MOST ? runs : RUNS_MOST);
-  CLI_TRY(need_operands(o, 1 + (int)f->runs, "a scene, and what simulate wrote of it"));
+  CLI_TRY(need_operands(o, 1 + (int)f->runs, "a scene, and the states of it that simulate wrote"));
   CLI_TRY(need_option(o, OPTION_OUTPUT));
   f->kind = kind_of_film(o->value[OPTION_OUTPUT]);
   CLI_TRY(read_views(f, o));
@@ -59,10 +59,12 @@ static exit_code check_usage(film *f, const options *o)
   CLI_TRY(option_whole(o, OPTION_FRAMES, 1, FRAMES_MOST, &f->frames));
   CLI_TRY(option_real(o, OPTION_RATE, 1e-3, 1e4, &f->rate));
   if (o->value[OPTION_FRAMES] && f->kind != FILM_SHEET) {
-    return usage_error(o->command, "--frames is of a sheet; a film has --rate R pictures a second");
+    return usage_error(o->command,
+                       "--frames works only with a sheet; a film has --rate R pictures per second");
   }
   if (o->value[OPTION_RATE] && f->kind == FILM_SHEET) {
-    return usage_error(o->command, "--rate is of a film; a sheet has --frames N pictures");
+    return usage_error(o->command,
+                       "--rate works only with a film; a sheet has --frames N pictures");
   }
   CLI_TRY(check_inputs(o));
   CLI_TRY(check_not_input(o, o->value[OPTION_OUTPUT]));
@@ -76,12 +78,12 @@ static exit_code check_times(const film *f, const inputs *file, const double *ti
   for (size_t i = 0; i < f->rows; ++i) {
     if (!isfinite(time[i]) || (i && !(time[i] > time[i - 1]))) {
       return report(EXIT_INPUT,
-                    "%s: array 'time': number %zu, counted from 0, does not come after "
-                    "the one before",
+                    "%s: array 'time': number %zu (0-based) must be larger than the previous one",
                     file->path, i);
     }
     if (time[i] != ((const double *)f->time)[i]) {
-      return report(EXIT_INPUT, "%s: its times are not those of %s", file->path, f->files[0].path);
+      return report(EXIT_INPUT, "%s: its times differ from those of %s", file->path,
+                    f->files[0].path);
     }
   }
   return EXIT_GOOD;
@@ -94,7 +96,7 @@ static exit_code take_world(film *f, size_t run, const abut_array *q)
   const size_t shape[3] = {f->rows, count, nq};
   const void *all = NULL;
   char what[96];
-  snprintf(what, sizeof what, "the scene has %zu positions a world", nq);
+  snprintf(what, sizeof what, "the scene has %zu positions per world", nq);
   CLI_TRY(inputs_numbers(&f->files[run], "q", 3, shape, what, ABUT_FLOAT64, &all));
   for (size_t i = 0; i < f->rows; ++i) {
     memcpy(f->q + (run * f->rows + i) * nq, (const double *)all + (i * count + f->world) * nq,
@@ -138,15 +140,16 @@ static exit_code read_run(film *f, size_t run)
   const abut_array *q = inputs_find(file, "q");
   if (!q || !inputs_find(file, "time") || q->dimensions != 3 || !q->shape[0]) {
     return report(EXIT_INPUT,
-                  "%s: holds no q of shape (states, worlds, nq) and time (states), "
-                  "which simulate writes",
+                  "%s: contains no q of shape (states, worlds, nq) and time of shape (states); use "
+                  "the output of simulate",
                   file->path);
   }
   if (f->world >= q->shape[1]) {
     return report_beyond(file->path, "world", f->world, q->shape[1]);
   }
   if (run && q->shape[0] != f->rows) {
-    return report(EXIT_INPUT, "%s: its times are not those of %s", file->path, f->files[0].path);
+    return report(EXIT_INPUT, "%s: its times differ from those of %s", file->path,
+                  f->files[0].path);
   }
   f->rows = q->shape[0];
   CLI_TRY(inputs_numbers(file, "time", 1, &f->rows, "one of each state", ABUT_FLOAT64, &time));
@@ -173,7 +176,7 @@ static exit_code take_memory(film *f)
     f->rgb = malloc(all);
   }
   if (!f->view_rgb || !f->rgb) {
-    return report(EXIT_RUN, "no memory for %u x %u pixels", f->width, f->height);
+    return report(EXIT_RUN, "not enough memory for %u x %u pixels", f->width, f->height);
   }
   memset(f->rgb, 255, all); /* where there is no view */
   return EXIT_GOOD;
@@ -185,10 +188,9 @@ static exit_code run(film *f, const options *o)
   CLI_TRY(session_open(&f->session, o, ABUT_FLOAT32));
   CLI_TRY(load_scene(&f->session, o, &f->links, &f->info));
   if (f->info.moved) {
-    warn(
-      "%s: links of type \"moved\" are drawn where the scene states, for files of states have no "
-      "controls (docs/scenes.md#moved-links)",
-      o->operands[0]);
+    warn("%s: links of type \"moved\" are drawn at the poses in the scene, because files of states "
+         "have no controls (docs/scenes.md#moved-links)",
+         o->operands[0]);
   }
   CLI_TRY(f->views[0].contacts ? need_contacts("--contacts", o, &f->info) : EXIT_GOOD);
   CLI_TRY(report_status(abut_get_scene_parameters(f->links, NULL, f->gravity)));

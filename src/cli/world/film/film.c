@@ -60,10 +60,10 @@ exit_code check_film_output(const film *f)
   }
   const bool there = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
   if (!there && (!*path || path[strlen(path) - 1] != '/')) {
-    return usage_error(f->o->command,
-                       "-o %s: film writes NAME.mp4, SHEET.png or a folder, whose "
-                       "name ends with /",
-                       path);
+    return usage_error(
+      f->o->command,
+      "-o %s: the output of film must be NAME.mp4, SHEET.png or a folder with a / at the end",
+      path);
   }
   return there ? check_folder(path) : check_new_folder(path);
 }
@@ -118,12 +118,13 @@ static exit_code begin(film *f)
   }
   const size_t width = sheet_columns(f) * f->width, height = sheet_rows(f) * f->height;
   if (width > SIDE_MOST || height > SIDE_MOST) {
-    return report(EXIT_INPUT, "%s: a sheet of %zu x %zu pixels is not within %d a side", path,
+    return report(EXIT_INPUT,
+                  "%s: a sheet of %zu x %zu pixels is too large; a side can have at most %d", path,
                   width, height, SIDE_MOST);
   }
   f->sheet = malloc(CHANNELS * width * height);
   if (!f->sheet) {
-    return report(EXIT_RUN, "no memory for %zu x %zu pixels", width, height);
+    return report(EXIT_RUN, "not enough memory for %zu x %zu pixels", width, height);
   }
   memset(f->sheet, 255, CHANNELS * width * height);
   return EXIT_GOOD;

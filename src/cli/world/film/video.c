@@ -46,8 +46,8 @@ exit_code video_check(const char *path)
   return has_program(getenv("PATH"))
            ? EXIT_GOOD
            : report(EXIT_RUN,
-                    "%s: films are made by " PROGRAM ", which is not installed (Debian's "
-                    "package ffmpeg); -o FRAMES/ and -o SHEET.png do without",
+                    "%s: films need " PROGRAM ", which is not installed (Debian's package ffmpeg); "
+                                              "-o FRAMES/ and -o SHEET.png work without it",
                     path);
 }
 
@@ -156,7 +156,7 @@ exit_code video_add(video *v, const uint8_t *rgb, size_t bytes)
   for (size_t at = 0; at < bytes;) {
     const ssize_t written = write(v->pipe, rgb + at, bytes - at);
     if (written < 0 && errno != EINTR) {
-      return report(EXIT_RUN, "%s: " PROGRAM " takes no more pictures: %s", v->path,
+      return report(EXIT_RUN, "%s: " PROGRAM " accepts no more pictures: %s", v->path,
                     strerror(errno));
     }
     at += written > 0 ? (size_t)written : 0;
@@ -181,7 +181,7 @@ exit_code video_end(video *v, bool whole)
     const int status = wait_for(v->process);
     v->process = 0;
     if (whole && status) {
-      code = report(EXIT_RUN, "%s: " PROGRAM " ended with status %d", v->path, status);
+      code = report(EXIT_RUN, "%s: " PROGRAM " exited with status %d", v->path, status);
     } else if (whole && rename(unfinished, v->path) != 0) {
       code = report(EXIT_RUN, "%s: %s", v->path, strerror(errno));
     }

@@ -357,10 +357,11 @@ static exit_code write(const simulation *s)
 static void summarise(const simulation *s)
 {
   const worlds *w = &s->worlds;
-  printf("%zu world%s, %zu step%s of %g s, %zu state%s of each kept", w->count, plural(w->count),
+  printf("%zu world%s, %zu step%s of %g s, %zu state%s of each stored", w->count, plural(w->count),
          w->steps, plural(w->steps), w->info.timestep, s->rows, plural(s->rows));
   if (s->contacts) {
-    printf(" with %zu contact%s in all", s->contacts->list.count, plural(s->contacts->list.count));
+    printf(" with %zu contact%s in total", s->contacts->list.count,
+           plural(s->contacts->list.count));
   }
   if (w->info.automatic) {
     printf(", %zu pair%s of %zu bodies that may touch, of %zu kind%s", w->info.candidates,
@@ -403,14 +404,15 @@ static exit_code run_in_folder(simulation *s, const options *o)
                   .user = s,
                   .what = "worlds",
                   .notes = world_notes(),
-                  .effect = "status_step says when.",
+                  .effect = "status_step contains the steps.",
                   .input_notes = parameter_notes};
   if (o->value[OPTION_CONTACTS]) {
-    return usage_error(o->command, "a folder of results has states: --contacts writes an .npz");
+    return usage_error(o->command,
+                       "a folder of results can contain only states: --contacts needs an .npz");
   }
   if (asks_readings(o)) {
-    return usage_error(o->command, "a folder of results has states: --distances, --forces and "
-                                   "--link-poses write an .npz");
+    return usage_error(o->command, "a folder of results can contain only states: --distances, "
+                                   "--forces and --link-poses need an .npz");
   }
   CLI_TRY(worlds_open_blocks(&s->worlds, o));
   folder_run_worlds(&r, o, s->worlds.all);
@@ -443,7 +445,7 @@ static exit_code run(simulation *s, const options *o, kept_contacts *contacts)
   CLI_TRY(option_whole(o, OPTION_RECORD, 1, SIZE_MAX / 2, &s->record));
   CLI_TRY(option_real(o, OPTION_THRESHOLD, 0.0, 1.0, &contacts->list.threshold));
   if (o->value[OPTION_THRESHOLD] && !o->value[OPTION_CONTACTS]) {
-    return usage_error(o->command, "--threshold is of --contacts");
+    return usage_error(o->command, "--threshold works only with --contacts");
   }
   if (folder_is_named(o)) {
     return run_in_folder(s, o);

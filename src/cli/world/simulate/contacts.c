@@ -31,8 +31,8 @@ static exit_code find_placed(placed *p, const simulation *s)
   free(q);
   free(links);
   return room ? EXIT_GOOD
-              : report(EXIT_RUN, "no memory for the contacts of %zu states of %zu worlds", s->rows,
-                       w->count);
+              : report(EXIT_RUN, "not enough memory for the contacts of %zu states of %zu worlds",
+                       s->rows, w->count);
 }
 
 /* Counts the contacts of each state: for listed pairs per pair, for automatic pairs with the bodies
@@ -48,7 +48,7 @@ static exit_code count_contacts(kept_contacts *c, const placed *p, const simulat
   c->counts = calloc(entries + 1, sizeof *c->counts);
   c->bodies = w->info.automatic ? calloc(2 * c->list.count + 1, sizeof *c->bodies) : NULL;
   if (!c->counts || (w->info.automatic && !c->bodies)) {
-    return report(EXIT_RUN, "no memory for the contacts' numbers");
+    return report(EXIT_RUN, "not enough memory for the numbers of the contacts");
   }
   for (size_t i = 0; i < c->list.count; ++i) {
     const size_t item = c->list.pose[i], at = p->of[c->items.items[3 * item]];

@@ -8,7 +8,7 @@ enum { WIDTH = 1400, MARGIN = 24, LABELS = 120, TITLE = 56, ROW = 26, BAR = 20 }
 enum { AXIS = 48, LEGEND = 56, SWATCH = 16, TEXT_LENGTH = 128 };
 
 /* Consecutive chunks alternate in lightness, so that they can be distinguished. */
-static const char turns_text[] = "dark and light by turns: one chunk after the other";
+static const char turns_text[] = "dark and light in turn: one chunk after the other";
 static const char *const phase_meanings[PHASES] = {"upload: poses", "compute: kernels",
                                                    "download: results"};
 static const rgb phase_colours[PHASES][2] = {{{0, 114, 178}, {86, 180, 233}},

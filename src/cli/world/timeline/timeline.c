@@ -101,7 +101,7 @@ static exit_code write_trace(const timeline *t, const char *path)
   }
   if (!good) {
     json_decref(root);
-    return report(EXIT_RUN, "no memory for a timeline");
+    return report(EXIT_RUN, "not enough memory for a timeline");
   }
   const bool written = json_dump_file(root, path, JSON_COMPACT | JSON_REAL_PRECISION(12)) == 0;
   json_decref(root);
@@ -120,7 +120,7 @@ static exit_code read_timeline(timeline *t, const session *s)
   CLI_TRY(report_status(abut_get_timeline(s->context, NULL, 0, &there)));
   t->spans = calloc(there ? there : 1, sizeof *t->spans);
   if (!t->spans) {
-    return report(EXIT_RUN, "no memory for a timeline");
+    return report(EXIT_RUN, "not enough memory for a timeline");
   }
   return report_status(abut_get_timeline(s->context, t->spans, there, &t->span_count));
 }

@@ -39,7 +39,7 @@ static exit_code check_no_server(const options *o)
   for (size_t i = 0; i < sizeof of_servers / sizeof *of_servers; ++i) {
     if (o->value[of_servers[i]]) {
       return usage_error(o->command,
-                         "%s is of a server: with -o a page is written and nothing served",
+                         "%s works only with a server: with -o a page is written and not served",
                          option_name(of_servers[i]));
     }
   }
@@ -50,11 +50,14 @@ static exit_code check_usage(view *v, const options *o)
 {
   v->o = o;
   v->page = abut_default_page_options();
-  CLI_TRY(need_operands(o, 2, "two bodies, A and B, or a scene and what simulate wrote of it"));
+  CLI_TRY(
+    need_operands(o, 2,
+                  "two bodies, A and B, or a scene and the states of it that simulate wrote"));
   v->of_scene = is_scene(o->operands[0]);
   if (v->of_scene && o->value[OPTION_POSES]) {
-    return usage_error(o->command,
-                       "--poses is of two bodies; of a scene the states are the second word");
+    return usage_error(
+      o->command,
+      "--poses works only with two bodies; with a scene, the states are the second argument");
   }
   v->serves = !o->value[OPTION_OUTPUT];
   if (v->serves) { /* a user of the server has WebGL, or can use `render` */
@@ -62,7 +65,7 @@ static exit_code check_usage(view *v, const options *o)
   }
   CLI_TRY(v->of_scene || v->serves ? EXIT_GOOD : need_option(o, OPTION_POSES));
   if (!v->of_scene && (o->value[OPTION_WORLD] || o->value[OPTION_CONTROLS])) {
-    return usage_error(o->command, "%s is of a scene",
+    return usage_error(o->command, "%s works only with a scene",
                        o->value[OPTION_WORLD] ? "--world" : "--controls");
   }
   CLI_TRY(v->serves ? server_check(o) : check_no_server(o));
@@ -115,7 +118,7 @@ static void warn_poses(const abut_poses *poses)
     const uint8_t both = one == ABUT_POSE_OK || two == ABUT_POSE_NOT_FINITE ? two : one;
     noted_add(&n, pose_notes, &(abut_array){"status", ABUT_ARRAY_UINT8, 1, {1}, &both}, i);
   }
-  noted_warn(&n, pose_notes, "Their frames lack a body, and have no contacts.");
+  noted_warn(&n, pose_notes, "Their frames lack a body and have no contacts.");
 }
 
 static exit_code make_pair_page(view *v)
@@ -173,10 +176,9 @@ static exit_code check_times(const view *v, const double *time)
 {
   for (size_t i = 0; i < v->rows; ++i) {
     if (!isfinite(time[i]) || (i && !(time[i] > time[i - 1]))) {
-      return report(
-        EXIT_INPUT,
-        "%s: array 'time': number %zu, counted from 0, does not come after the one before",
-        v->states.path, i);
+      return report(EXIT_INPUT,
+                    "%s: array 'time': number %zu (0-based) must be larger than the previous one",
+                    v->states.path, i);
     }
   }
   return EXIT_GOOD;
@@ -192,7 +194,7 @@ static void warn_states(const view *v)
     }
   }
   if (bad) {
-    warn("%s: positions that are not finite: %zu of %zu states, the first has index %zu. Their "
+    warn("%s: positions that are not finite: %zu of %zu states; the first one has index %zu. Their "
          "frames are empty.",
          v->states.path, bad, v->rows, first);
   }
@@ -205,7 +207,7 @@ static exit_code find_row(const view *v, const double *time, size_t state, size_
   const double step = nearbyint(time[state] / v->info.timestep);
   if (!(step >= 0.0 && step <= (double)steps)) {
     return report(EXIT_INPUT,
-                  "%s: array 'u': %zu steps, and state %zu of %s, counted from 0, is of step %g",
+                  "%s: array 'u': has %zu steps, but state %zu (0-based) of %s is at step %g",
                   v->controls.path, steps, state, v->states.path, step);
   }
   *row = (size_t)step < steps ? (size_t)step : steps - 1;
@@ -221,7 +223,7 @@ static exit_code read_controls(view *v, const double *time, size_t count)
   const abut_array *u = inputs_find(&v->controls, "u");
   if (!u || u->dimensions < 2 || u->dimensions > 3 || !u->shape[0]) {
     return report(EXIT_INPUT,
-                  "%s: holds no u of shape (worlds, nu) or (steps, worlds, nu), the controls",
+                  "%s: contains no controls u of shape (worlds, nu) or (steps, worlds, nu)",
                   v->controls.path);
   }
   const bool each = u->dimensions == 3;
@@ -231,7 +233,7 @@ static exit_code read_controls(view *v, const double *time, size_t count)
   CLI_TRY(inputs_finite(&v->controls, "u", each ? 3 : 2, each ? shape : shape + 1, what,
                         ABUT_FLOAT64, &all));
   if (!nu) {
-    warn("%s: the scene has no controls; these are left out", v->controls.path);
+    warn("%s: the scene has no controls; the file is ignored", v->controls.path);
     return EXIT_GOOD;
   }
   size_t numbers = 0;
@@ -252,12 +254,12 @@ static exit_code read_controls(view *v, const double *time, size_t count)
 static bool warn_forces(const view *v)
 {
   if (v->info.moved) {
-    warn("%s: the scene has moved links: forces are not shown, also with --controls",
+    warn("%s: the scene has moved links: forces are not shown, even with --controls",
          v->o->operands[0]);
     return true;
   }
   if (v->info.nu && !v->o->value[OPTION_CONTROLS]) {
-    warn("%s does not hold the scene's controls: forces are not shown without --controls",
+    warn("%s does not contain the scene's controls: forces are shown only with --controls",
          v->states.path);
     return true;
   }
@@ -271,10 +273,10 @@ static exit_code read_states(view *v)
   CLI_TRY(inputs_open(&v->states, v->o->operands[1]));
   const abut_array *q = inputs_find(&v->states, "q");
   if (!q || !inputs_find(&v->states, "time") || q->dimensions != 3) {
-    return report(
-      EXIT_INPUT,
-      "%s: holds no q of shape (states, worlds, nq) and time (states), which simulate writes",
-      v->states.path);
+    return report(EXIT_INPUT,
+                  "%s: contains no q of shape (states, worlds, nq) and time of shape (states); use "
+                  "the output of simulate",
+                  v->states.path);
   }
   const size_t count = q->shape[1];
   v->rows = q->shape[0];
@@ -282,11 +284,11 @@ static exit_code read_states(view *v)
   if (v->world >= count) {
     return report_beyond(v->states.path, "world", v->world, count);
   }
-  snprintf(what, sizeof what, "the scene has %zu positions a world", v->info.nq);
+  snprintf(what, sizeof what, "the scene has %zu positions per world", v->info.nq);
   CLI_TRY(take_world(v, "q", count, v->info.nq, what, &v->q));
   CLI_TRY(take_world(v, "energy", count, 2, "kinetic and potential of each state", &v->energy));
   if (!warn_forces(v)) { /* without velocities neither the page nor its server computes forces */
-    snprintf(what, sizeof what, "the scene has %zu velocities a world", v->info.nv);
+    snprintf(what, sizeof what, "the scene has %zu velocities per world", v->info.nv);
     CLI_TRY(take_world(v, "v", count, v->info.nv, what, &v->v));
   }
   CLI_TRY(

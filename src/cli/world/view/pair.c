@@ -188,8 +188,8 @@ static bool is_too_much(const live *l, const request *r, answer *out)
   }
   if (n.contacts && r->count > CONTACTS_MOST / n.contacts) {
     answer_text(out, BAD,
-                "curves: with a contact %zu frames of %zu slots are more than the %zu slots that "
-                "are looked at together",
+                "curves: with a contact, %zu frames of %zu slots are too many; at most %zu slots "
+                "are possible together",
                 r->count, n.contacts, CONTACTS_MOST);
     return true;
   }

@@ -17,20 +17,20 @@ static bool read_pose(const json_t *root, const char *name, size_t *width, doubl
   const size_t count = json_array_size(pose);
   if (!json_is_array(pose) || (count != 6 && count != PLACE)) {
     answer_text(refusal, BAD,
-                "%s: %zu numbers, not 6 of a twist or 7 of a position and a quaternion", name,
-                count);
+                "%s: has %zu numbers, expected 6 (a twist) or 7 (a position and a quaternion)",
+                name, count);
     return false;
   }
   for (size_t i = 0; i < count; ++i) {
     const json_t *number = json_array_get(pose, i);
     if (!json_is_number(number)) {
-      answer_text(refusal, BAD, "%s: number %zu, counted from 0, is not one", name, i);
+      answer_text(refusal, BAD, "%s: number %zu (0-based) is not a number", name, i);
       return false;
     }
     out[i] = json_number_value(number);
   }
   if (*width && *width != count) {
-    answer_text(refusal, BAD, "pose1 has %zu numbers and %s %zu", *width, name, count);
+    answer_text(refusal, BAD, "pose1 has %zu numbers, but %s has %zu", *width, name, count);
     return false;
   }
   *width = count;
@@ -42,7 +42,7 @@ static bool read_threshold(const json_t *root, double *out, answer *refusal)
   const json_t *value = json_object_get(root, "threshold");
   *out = value ? json_number_value(value) : 0.0;
   if (value && (!json_is_number(value) || !(*out >= 0.0 && *out <= 1.0))) {
-    answer_text(refusal, BAD, "threshold: not a number from 0 to 1");
+    answer_text(refusal, BAD, "threshold: must be a number from 0 to 1");
     return false;
   }
   return true;
@@ -56,7 +56,7 @@ static bool read_reduction(const json_t *root, int *out, answer *refusal)
     *out = strcmp(json_string_value(value), reduction_names[i]) == 0 ? i : *out;
   }
   if (value && *out < 0) {
-    answer_text(refusal, BAD, "reduction: there is none of that name");
+    answer_text(refusal, BAD, "reduction: there is no reduction with this name");
     return false;
   }
   return true;
@@ -75,7 +75,7 @@ static bool has_other_keys(const json_t *root, answer *refusal)
       ++i;
     }
     if (i == sizeof keys / sizeof *keys) {
-      answer_text(refusal, BAD, "`%s`: a request has no such key", key);
+      answer_text(refusal, BAD, "`%s`: unknown key of a request", key);
       return true;
     }
   }
@@ -97,7 +97,7 @@ static bool read_wholes(const json_t *root, const char *name, size_t count, size
     out[i] = good ? (size_t)json_integer_value(one) : 0;
   }
   if (!good) {
-    answer_text(refusal, BAD, "%s: not %zu whole number%s of 32 bits", name, count,
+    answer_text(refusal, BAD, "%s: must be %zu whole number%s of 32 bits", name, count,
                 count == 1 ? "" : "s");
   }
   return good;
@@ -117,21 +117,20 @@ static bool read_frames(const json_t *root, request *r, answer *refusal)
   r->count = rows[1];
   r->what = has_curves ? OF_CURVES : has_frame ? OF_FRAME : OF_POSES;
   if (has_frame && has_curves) {
-    answer_text(refusal, BAD, "a request is for one frame or for curves, not for both");
+    answer_text(refusal, BAD, "a request must be for one frame or for curves, not for both");
     return false;
   }
   if (r->follows && !has_curves) {
-    answer_text(refusal, BAD, "contact: is followed in curves alone");
+    answer_text(refusal, BAD, "contact: works only with curves");
     return false;
   }
   if (has_curves && (!r->count || r->count > CURVE_FRAMES_MOST)) {
-    answer_text(refusal, BAD, "curves: %zu frames are not within 1 and %d", r->count,
-                CURVE_FRAMES_MOST);
+    answer_text(refusal, BAD, "curves: %zu frames are not in [1, %d]", r->count, CURVE_FRAMES_MOST);
     return false;
   }
   if (r->what != OF_POSES) {
     if (json_object_get(root, "pose1") || json_object_get(root, "pose2")) {
-      answer_text(refusal, BAD, "a request has poses, or a frame, or curves");
+      answer_text(refusal, BAD, "a request must have poses, a frame or curves");
       return false;
     }
     return true;
@@ -148,7 +147,7 @@ static request *read_request(const json_t *root, answer *refusal)
 {
   request r = {0};
   if (!json_is_object(root)) {
-    answer_text(refusal, BAD, "a request is an object");
+    answer_text(refusal, BAD, "a request must be an object");
     return NULL;
   }
   if (has_other_keys(root, refusal) || !read_frames(root, &r, refusal) ||
@@ -158,7 +157,7 @@ static request *read_request(const json_t *root, answer *refusal)
   }
   const json_t *smoothing = json_object_get(root, "smoothing");
   if (smoothing && !json_is_object(smoothing)) {
-    answer_text(refusal, BAD, "smoothing: not an object");
+    answer_text(refusal, BAD, "smoothing: must be an object");
     return NULL;
   }
   char *text = smoothing ? json_dumps(smoothing, JSON_COMPACT | JSON_REAL_PRECISION(17))

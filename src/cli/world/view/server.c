@@ -28,7 +28,7 @@
 #define OPENER_MS 1000   /* between checks whether --open's program has ended */
 #define QUEUE 16         /* connections that the system queues */
 #define FORBIDDEN \
-  "this page is of the machine that serves it, by the address that abut view printed"
+  "this page works only on the machine that serves it, at the address that abut view printed"
 
 /* One request from its head to its answer. */
 typedef struct exchange {
@@ -159,7 +159,7 @@ static unsigned check_head(const server *s, struct MHD_Connection *c, const char
   if (!is_host(s, host) || !is_origin(header(c, MHD_HTTP_HEADER_ORIGIN), host)) {
     return MHD_HTTP_FORBIDDEN;
   }
-  *text = "there is nothing here; the address that abut view printed has the page";
+  *text = "there is no page here; use the address that abut view printed";
   if (!is_below(url, s->root)) {
     return MHD_HTTP_NOT_FOUND;
   }
@@ -168,11 +168,11 @@ static unsigned check_head(const server *s, struct MHD_Connection *c, const char
   if (*name && strcmp(name, "alive") != 0 && !asks) {
     return MHD_HTTP_NOT_FOUND;
   }
-  *text = "not by this method";
+  *text = "this method is not supported";
   if (strcmp(method, asks ? MHD_HTTP_METHOD_POST : MHD_HTTP_METHOD_GET) != 0) {
     return MHD_HTTP_METHOD_NOT_ALLOWED;
   }
-  *text = "a request holds at most 1 MB";
+  *text = "a request can have at most 1 MB";
   return size && (strlen(size) > 18 || strtoull(size, NULL, 10) > BODY_MOST) ? TOO_LARGE : 0;
 }
 
@@ -217,11 +217,11 @@ static enum MHD_Result put_in_queue(server *s, exchange *e)
   exchange *old = s->waiting;
   s->waiting = s->ending ? NULL : e;
   if (s->ending) {
-    answer_text(&e->answer, MHD_HTTP_SERVICE_UNAVAILABLE, "the server ends");
+    answer_text(&e->answer, MHD_HTTP_SERVICE_UNAVAILABLE, "the server is stopping");
     MHD_resume_connection(e->connection);
   }
   if (old) {
-    answer_text(&old->answer, MHD_HTTP_CONFLICT, "a newer request has come");
+    answer_text(&old->answer, MHD_HTTP_CONFLICT, "a newer request replaced this one");
     MHD_resume_connection(old->connection);
   }
   pthread_mutex_unlock(&s->lock);
@@ -232,7 +232,7 @@ static enum MHD_Result put_in_queue(server *s, exchange *e)
 static enum MHD_Result end_of_body(server *s, exchange *e)
 {
   if (e->too_large) {
-    return send_text(e->connection, TOO_LARGE, "a request holds at most 1 MB");
+    return send_text(e->connection, TOO_LARGE, "a request can have at most 1 MB");
   }
   answer refusal = {0};
   e->request = s->work->parse(e->body ? e->body : "", e->used, &refusal);
@@ -358,7 +358,7 @@ static exit_code open_socket(server *s, int *out)
       break;
     }
   }
-  return report(EXIT_RUN, "%s: no port from %u on can be listened on: %s", s->address, first,
+  return report(EXIT_RUN, "%s: cannot listen on any port from %u on: %s", s->address, first,
                 strerror(error));
 }
 
@@ -428,7 +428,7 @@ static const char opener[] = "xdg-open";
 
 static void warn_opener(const char *what)
 {
-  warn("--open: %s: %s; the address is for you to open", opener, what);
+  warn("--open: %s: %s; open the address yourself", opener, what);
 }
 
 /* Sets up the program, which may become the browser. It has its own process group, so that Ctrl+C
@@ -481,7 +481,7 @@ static void look_at_opener(server *s)
   s->opener = 0;
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
     char what[64];
-    snprintf(what, sizeof what, "it ended with status %d", WEXITSTATUS(status));
+    snprintf(what, sizeof what, "it exited with status %d", WEXITSTATUS(status));
     warn_opener(what);
   }
 }
@@ -492,10 +492,10 @@ static exit_code tell(server *s, const options *o)
   snprintf(address, sizeof address, "http://%s:%u%s", s->everywhere ? "127.0.0.1" : s->address,
            s->port, s->root);
   if (s->everywhere || strcmp(s->address, "127.0.0.1") != 0) {
-    warn("--listen %s: whoever reaches this machine and knows the page's address can use it, and "
-         "all that they send and get "
-         "can be read on the way%s",
-         s->address, s->everywhere ? "; put this machine's own address in place of 127.0.0.1" : "");
+    warn("--listen %s: anyone who can reach this machine and knows the address of the page can use "
+         "it, and the traffic is not encrypted%s",
+         s->address,
+         s->everywhere ? "; in the address, replace 127.0.0.1 by the address of this machine" : "");
   }
   printf("%s\n", address);
   if (fflush(stdout) != 0) {
@@ -545,7 +545,7 @@ static void end(server *s)
   s->waiting = NULL;
   s->ending = true;
   if (e) {
-    answer_text(&e->answer, MHD_HTTP_SERVICE_UNAVAILABLE, "the server ends");
+    answer_text(&e->answer, MHD_HTTP_SERVICE_UNAVAILABLE, "the server is stopping");
     MHD_resume_connection(e->connection);
   }
   pthread_mutex_unlock(&s->lock);

@@ -55,7 +55,7 @@ static bool make_pair(const live *l, size_t kind, const json_t *coefficients, ab
                  ? json_dumps(coefficients, JSON_COMPACT | JSON_REAL_PRECISION(17))
                  : NULL;
   if (!text) {
-    answer_text(out, BAD, "smoothing: that of kind %zu is not an object", kind);
+    answer_text(out, BAD, "smoothing: kind %zu must be an object", kind);
     return false;
   }
   const bool good =
@@ -102,7 +102,7 @@ static bool take_smoothing(live *l, const char *text, answer *out)
   {
     size_t kind = 0;
     if (good && !read_kind(l, key, &kind)) {
-      answer_text(out, BAD, "smoothing: `%s` is no kind of pairs; there are %zu, from 0 on", key,
+      answer_text(out, BAD, "smoothing: `%s` is not a kind of pairs (0-based); there are %zu", key,
                   l->kinds);
       good = false;
     }
@@ -386,18 +386,18 @@ void world_compute(live *l, const request *r, answer *out)
 {
   world_contacts c = {0};
   if (r->what == OF_POSES || r->reduction >= 0) {
-    answer_text(out, BAD,
-                "a request of a world is for a frame or for curves, without poses and a reduction");
+    answer_text(
+      out, BAD,
+      "a request for a world must be for a frame or for curves, without poses and a reduction");
     return;
   }
   if (!take_smoothing(l, r->smoothing, out)) {
     return;
   }
   if (weight_of(l, r) > CONTACTS_MOST) {
-    answer_text(out, BAD, "%zu %s of a frame are more than the %zu that are looked at together",
-                weight_of(l, r),
+    answer_text(out, BAD, "a frame has %zu %s, more than the maximum of %zu", weight_of(l, r),
                 r->threshold > 0.0 ? "pairs of bodies"
-                                   : "slots, all of which a threshold of 0 asks for,",
+                                   : "slots, all of which a threshold of 0 requests",
                 CONTACTS_MOST);
     return;
   }
