@@ -90,11 +90,11 @@ static void test_refused_vertices(void)
   static const double wrong[] = {NAN, INFINITY, -INFINITY, 1.0001e6, -1.0001e6};
   double vertices[9] = {0, 0, 0, 1, 2, 3, 1e6, -1e6, 0};
   abut_ccd_mesh_def def = def_of(NULL, 0);
-  refuses(&def, "a mesh needs vertices: 0 are counted, and none given");
+  refuses(&def, "a mesh needs vertices: the count is 0, and the array is NULL");
   def.vertex_count = 3;
-  refuses(&def, "3 are counted, and none given");
+  refuses(&def, "a mesh needs vertices: the count is 3, and the array is NULL");
   def = def_of(vertices, 0);
-  refuses(&def, "0 are counted, and given");
+  refuses(&def, "a mesh needs vertices: the count is 0, and the array is given");
   def.vertex_count = (size_t)1 << 31;
   refuses(&def, "2147483648 vertices");
   def.vertex_count = 3;
@@ -111,7 +111,7 @@ static void test_refused_faces(void)
   uint32_t sizes[] = {4, 3}, indices[] = {0, 1, 2, 3, 2, 1, 0};
   abut_ccd_mesh_def def = def_of(square, 5);
   def.face_count = 2;
-  refuses(&def, "2 faces of the mesh are counted but not given");
+  refuses(&def, "the mesh has 2 faces, but their array is NULL");
   def.face_indices = indices;
   def.face_sizes = sizes;
   sizes[1] = 2;
@@ -135,7 +135,7 @@ static void test_refused_edges(void)
   const uint32_t edges[] = {0, 1, 3, 5};
   abut_ccd_mesh_def def = def_of(square, 5);
   def.edge_count = 2;
-  refuses(&def, "2 edges of the mesh are counted but not given");
+  refuses(&def, "the mesh has 2 edges, but their array is NULL");
   def.edges = edges;
   refuses(&def, "edge 1 of the mesh uses vertex 5 of 5");
   def.edge_count = (size_t)1 << 31;
@@ -153,7 +153,8 @@ static void test_refused_calls(void)
   expect_failure(abut_create_ccd_mesh(none, &def, &made), ABUT_ERROR_HANDLE, "",
                  "context handle is null");
   expect_failure(abut_create_ccd_mesh(wide, NULL, &made), ABUT_ERROR_ARGUMENT, "", "a definition");
-  expect_failure(abut_create_ccd_mesh(wide, &def, NULL), ABUT_ERROR_ARGUMENT, "", "needs a handle");
+  expect_failure(abut_create_ccd_mesh(wide, &def, NULL), ABUT_ERROR_ARGUMENT, "",
+                 "the handle is NULL");
   expect_failure(abut_create_body_ccd_mesh(no_body, &made), ABUT_ERROR_HANDLE, "",
                  "body handle is null");
   expect_failure(abut_destroy_ccd_mesh(null), ABUT_ERROR_HANDLE, "", "mesh handle is null");
@@ -603,7 +604,7 @@ static void test_bodies(void)
     const abut_ccd_mesh wanted = make(wide, &def);
     abut_ccd_mesh got = {0, 0};
     expect_failure(abut_create_body_ccd_mesh(body, NULL), ABUT_ERROR_ARGUMENT, "",
-                   "needs a handle");
+                   "the handle is NULL");
     CHECK_OK(abut_create_body_ccd_mesh(body, &got));
     CHECK_OK(abut_destroy_body(body));
     expect_same(got, wanted, "a body's mesh");

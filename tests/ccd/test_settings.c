@@ -58,12 +58,12 @@ static void test_known(void)
   const double off = unit();
   ask("nothing", &q, ABUT_CCD_HIT, off, 0.0);
   q.separation = 0.5;
-  ask("a separation", &q, ABUT_CCD_HIT, 0.5 + off, 0.5);
+  ask("m; it must be at least 0 and not too large", &q, ABUT_CCD_HIT, 0.5 + off, 0.5);
   q.keep = 0.125; /* of 2.5 */
   ask("a share that is kept", &q, ABUT_CCD_HIT, 0.8125 + 0.15625 + off, 0.8125);
   q.keep = 0.0;
   q.tolerance = 0.25;
-  ask("a tolerance", &q, ABUT_CCD_HIT, 0.75 + off, 0.5);
+  ask("the tolerance is", &q, ABUT_CCD_HIT, 0.75 + off, 0.5);
   q.tolerance = 0.0;
   q.error = 0.0625;
   ask("an error", &q, ABUT_CCD_HIT, 0.75, 0.625);

@@ -585,12 +585,12 @@ static void test_refused(void)
   refuses(&def, "no steps are given");
   def = good;
   def.lanes = NULL;
-  refuses(&def, "2 lanes are counted but not given");
+  refuses(&def, "the count is 2 lanes, but their array is NULL");
   def = good;
   s.pairs[1][2] = s.vertices;
   refuses(&def, "lanes 1: pair 0 uses vertex 6 of 6");
   s.lanes[1].vertices = NULL;
-  refuses(&def, "lanes 1: 1 pairs are counted but not given");
+  refuses(&def, "lanes 1: the count is 1 pairs, but their array is NULL");
   s.lanes[1].kind = (abut_ccd_kind)4;
   refuses(&def, "lanes 1: there is no kind 4");
   s.lanes[0].kind = (abut_ccd_kind)-1;

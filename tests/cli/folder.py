@@ -59,7 +59,7 @@ def run(status, *words, says="", **more):
     out, err = process.communicate()
     check(process.returncode == status, f"status {process.returncode}, not {status}: {' '.join(map(str, words))}: {err}")
     last = err.strip().splitlines()[-1] if err.strip() else ""
-    if "--help` says more" in last:
+    if "--help`." in last:
         last = err.strip().splitlines()[-2]
     check(re.search(says, last), f"{last!r} does not match {says!r}: {' '.join(map(str, words))}")
     return out
@@ -149,7 +149,7 @@ KINDS = {"gradient": ["gradient", *ON, "--reduce", "energy"],
          "closest": ["closest", *ON, "--as", "polyhedra", "--jacobian", "gaussian", "--samples", "4"],
          "ccd": ["ccd", *GIVEN, "--from", "p.npy", "--to", "q.npy", "-q", "--gradient"]}
 NOT_FINITE = "poses that are not finite.*: 1 of 100, the first has index 7"
-SAYS = {"closest": "poses at which curvature does not hold the normal: [0-9]+ of 100, the first has index 3"}
+SAYS = {"closest": "poses whose normal is not determined by curvature: [0-9]+ of 100, the first has index 3"}
 
 
 def answers(poses):
@@ -211,25 +211,25 @@ def beside_the_poses(rows, poses):
         run(0, *words, "broken.npz", "-o", f"{name}-broken/", "--yes", says=NOT_FINITE)
         same_tree_but(name, f"{name}-broken", "beside an array that nobody wants, and that cannot be read")
     vjp = ["gradient", *ON, "-o", "w/", "--block", 41, "--cotangents"]
-    run(2, *vjp, "short.npz", says=r"short.npz: array 'd_bar': shape \(5, 64\), not \(100, 64\): 100 poses of 64 contacts")
-    run(2, *vjp, "each.npz", says="each.npz: holds none of p_bar")
+    run(2, *vjp, "short.npz", says=r"short.npz: array 'd_bar': has shape \(5, 64\), expected \(100, 64\): 100 poses of 64 contacts")
+    run(2, *vjp, "each.npz", says="each.npz: contains none of p_bar")
     check(not os.path.exists("w"), "a folder of what was refused")
-    run(2, *vjp, "nan.npz", says=r"nan.npz: array 'd_bar': number 3841, counted from 0, is nan")
-    run(2, *vjp, "c.npz", "--resume", says="w/: was begun with another file of cotangents")
+    run(2, *vjp, "nan.npz", says=r"nan.npz: array 'd_bar': number 3841 (0-based) is nan; it must be finite")
+    run(2, *vjp, "c.npz", "--resume", says="w/: was started with another file of cotangents")
     write_npy("two.npy", (poses,), [3 * (i == 60) for i in range(poses)], "I")
     with zipfile.ZipFile("wrong.npz", "w") as archive:
         for name in ("s1.npy", "s2.npy", "one.npy", "two.npy"):
             archive.write(name)
-    run(2, *shapes, "wrong.npz", "-o", "w2/", "--block", 41, says="wrong.npz: array 'two': row 60, counted from 0: there is no shape 3")
-    run(2, *shapes, "p.npy", "-o", "w3/", says="p.npy: holds neither one nor two")
+    run(2, *shapes, "wrong.npz", "-o", "w2/", "--block", 41, says="wrong.npz: array 'two': row 60: there is no shape 3 (both 0-based); ")
+    run(2, *shapes, "p.npy", "-o", "w3/", says="p.npy: contains no arrays one and two, which name the shapes of each pose; they are needed because ")
     write_npy("few.npy", (9, 12), rows[: 9 * 12])
-    run(2, "ccd", *GIVEN, "--from", "p.npy", "--to", "few.npy", "-o", "w3/", says="few.npy: holds 9 poses, but p.npy 100")
+    run(2, "ccd", *GIVEN, "--from", "p.npy", "--to", "few.npy", "-o", "w3/", says="few.npy: contains 9 poses, but p.npy contains 100")
     run(0, *KINDS["ccd"], "-o", "c2/", "--shard", "0/9", says="not finite")
     q = pathlib.Path("q.npy").read_bytes()
     pathlib.Path("q.npy").write_bytes(q[:-1] + b"\x01")
-    run(2, *KINDS["ccd"], "-o", "c2/", "--shard", "1/9", says="c2/: was begun with another file of poses at time 1")
+    run(2, *KINDS["ccd"], "-o", "c2/", "--shard", "1/9", says="c2/: was started with another file of poses at time 1")
     pathlib.Path("q.npy").write_bytes(q)
-    run(2, *KINDS["closest"], "--seed", 2, "-o", "closest/", "--resume", says="closest/: was begun with another set of options")
+    run(2, *KINDS["closest"], "--seed", 2, "-o", "closest/", "--resume", says="closest/: was started with another set of options")
 
 
 def pairs_of_bodies(rows, poses):
@@ -251,7 +251,7 @@ def pairs_of_bodies(rows, poses):
             archive.write(name)
     run(2, "contacts", "--pairs", "pairs.csv", "--poses", "wrong.npz", "--device", DEVICE, "-q", "-o", "wrong/", "--block", 51,
         "--yes", says="wrong.npz: array 'pair', row 60: pair 2")
-    run(2, "contacts", "--pairs", "pairs.csv", "--poses", "p.npy", "--device", DEVICE, "-q", "-o", "w2/", says="does not tell the pair")
+    run(2, "contacts", "--pairs", "pairs.csv", "--poses", "p.npy", "--device", DEVICE, "-q", "-o", "w2/", says=": does not name the pair of each pose: add an array `pair` or a last column `pair`")
     write_npy("none.npy", (0, 12), [])
     run(0, "contacts", *GIVEN, "--poses", "none.npy", "-o", "none/", "--compact", 0.1, "-q", says="holds no poses")
     check(json.loads(pathlib.Path("none/manifest.json").read_text())["complete"], "a folder of no poses")
@@ -273,10 +273,10 @@ def parameters():
     write_arrays("sprung.npz", q=start_q, friction=((5, 1), [0.5] * 5), springs=((5, 1, 6), [2e3, 0.5, 0.1, 0.1, 1e-3, 1e-3] * 3 + bad * 2))
     write_arrays("scaled.npz", q=start_q, stiffness=((5, 1), [1, 0, 1, 1, -1]), friction=((5, 1), [0, -1, 0, 0, 0]))
     write_arrays("soft.npz", q=start_q, stiffness=((5, 1), [1, -1, 1, 1, -1]), friction=((5, 1), [0, 0, 0, 0, -1]))
-    says = {("spring", "sprung"): ["sprung.npz: array 'friction' is left out, for 'springs' has every pair's mu",
+    says = {("spring", "sprung"): ["sprung.npz: array 'friction' is ignored, because 'springs' contains the mu of every pair",
                                    "worlds whose array 'springs' has numbers that are not above 0 \\(mu: below 0\\): 2 of 5, the first has "
-                                   "index 3. They stay where they begin."],
-            ("spring", "scaled"): ["worlds whose array 'friction' has negative numbers: 1 of 5, the first has index 1. They stay where they begin.",
+                                   "index 3. They stay at their start."],
+            ("spring", "scaled"): ["worlds whose array 'friction' has negative numbers: 1 of 5, the first has index 1. They stay at their start.",
                                    "worlds whose array 'stiffness' has numbers that are not above 0: 2 of 5, the first has index 1. They stay "
                                    "where they begin."],
             ("s", "soft"): ["worlds whose array 'friction' has negative numbers: 1 of 5, the first has index 4. These count as 1e-5.",
@@ -305,44 +305,44 @@ def worlds():
     run(0, *words, "-o", "worlds.npz", says="1 of 10 worlds \\(3\\) has numbers that are not finite")
     for part in (1, 0):
         run(0, *words, "-o", "worlds/", "--shard", f"{part}/2", "--block", 3, "--yes",
-            says="^$" if part else "worlds that have numbers that are not finite.*: 1 of 5, the first has index 3. status_step says when.$")
+            says="^$" if part else "worlds that have numbers that are not finite.*: 1 of 5, the first has index 3. status_step contains the steps.$")
     check(run(0, "merge", "worlds") == "worlds/: 10 worlds, complete\n", "what merge says of worlds")
     same_as_npz("worlds", "worlds.npz")
     alike = [w for w in words if w not in ("--states", "states.npz", "--controls", "u.npz")] + ["--steps", 7, "--worlds", 5]
     run(0, *alike, "-o", "alike.npz", says="^$")
     run(0, *alike, "-o", "alike/", "--block", 2, says="^$")
     same_as_npz("alike", "alike.npz")
-    run(2, *alike, "--contacts", "-o", "w4/", says="a folder of results has states: --contacts writes an .npz")
+    run(2, *alike, "--contacts", "-o", "w4/", says="a folder of results can contain only states: --contacts needs an .npz")
     write_arrays("short.npz", u=((12, 4, 1), [0.0] * 48))
-    run(2, *words[:5], "short.npz", *words[6:], "-o", "w4/", says="short.npz: array 'u': shape \\(12, 4, 1\\), not \\(12, 10, 1\\)")
+    run(2, *words[:5], "short.npz", *words[6:], "-o", "w4/", says="short.npz: array 'u': has shape \\(12, 4, 1\\), expected \\(12, 10, 1\\)")
     check(not os.path.exists("w4"), "a folder of what was refused")
     run(0, *words, "-o", "w5/", "--shard", "0/9", says="^$")
     # Of as many kept states, so that nothing but the options tells them apart.
     run(0, *alike, "-o", "w8/", "--shard", "0/9", says="^$")
     for more in (["--steps", 6], ["--record", 6]):
         other = [*alike[: alike.index(more[0])], *more, *alike[alike.index(more[0]) + 2 :]]
-        run(2, *other, "-o", "w8/", "--shard", "1/9", says=f"w8/: was begun with another set of options: .*\"{more[0][2:]}\":\"{more[1]}\"")
+        run(2, *other, "-o", "w8/", "--shard", "1/9", says=f"w8/: was started with another set of options: .*\"{more[0][2:]}\":\"{more[1]}\"")
     run(0, *alike, "-o", "w8/", "--shard", "1/9", says="^$")
     write_arrays("states.npz", **{**states, "v": ((2, count, 7), [0.0] * 14 * count)})
-    run(2, *words, "-o", "w5/", "--shard", "1/9", says="w5/: was begun with another file of poses or states")
+    run(2, *words, "-o", "w5/", "--shard", "1/9", says="w5/: was started with another file of poses or states")
     write_arrays("cs.npz", q=((count, 7), [rng.gauss(0, 1) for _ in range(7 * count)]),
                  record=((3, count, 14), [rng.gauss(0, 1) for _ in range(42 * count)]))
     gradients = ["rollout-gradient", *words[1:], "--cotangents", "cs.npz"]
     run(0, *gradients, "-o", "rollout.npz", says="1 of 10 worlds")
     for part in (0, 1):
         run(0, *gradients, "-o", "rollout/", "--shard", f"{part}/2", "--block", 3,
-            says="^$" if part else "1 of 5, the first has index 3. Gradients of those that stop are 0.$")
+            says="^$" if part else "1 of 5, the first has index 3. The gradients of stopped worlds are 0.$")
     run(0, "merge", "rollout", "-q")
     same_as_npz("rollout", "rollout.npz")
     parameters()
     model = ["transition", *words[1:4], "--device", DEVICE, "-q", "--parameters"]
     run(0, *model, "-o", "model.npz", says="1 of 10 worlds")
-    run(0, *model, "-o", "model/", "--block", 3, says="1 of 10, the first has index 3. Matrices of those that stop are 0.$")
+    run(0, *model, "-o", "model/", "--block", 3, says="1 of 10, the first has index 3. The matrices of stopped worlds are 0.$")
     same_as_npz("model", "model.npz")
     write_arrays("nan.npz", record=((3, count, 14), [float("nan") if i == 14 * (2 * count + 7) + 5 else 0.0 for i in range(42 * count)]))
-    run(2, *gradients[:-1], "nan.npz", "-o", "w7/", "--block", 3, says="nan.npz: array 'record': number 383, counted from 0, is nan")
+    run(2, *gradients[:-1], "nan.npz", "-o", "w7/", "--block", 3, says="nan.npz: array 'record': number 383 (0-based) is nan; it must be finite")
     write_arrays("few.npz", q=((4, 7), [0.0] * 28))
-    run(2, *gradients[:-1], "few.npz", "-o", "w6/", says=r"few.npz: array 'q': shape \(4, 7\), not \(10, 7\): 10 worlds of 7 velocities$")
+    run(2, *gradients[:-1], "few.npz", "-o", "w6/", says=r"few.npz: array 'q': has shape \(4, 7\), expected \(10, 7\): 10 worlds of 7 velocities$")
     check(not os.path.exists("w6"), "a folder of what was refused")
 
 
@@ -350,40 +350,40 @@ def refused(poses):
     words = KINDS["compact"]
     part = [*words, "-o", "r/", "--block", 10, "--yes", "--shard"]
     for wrong in ("3/3", "1", "-1/3", "1/0", "1/3x", "a/3", "0/1000001", ""):
-        run(2, *part, wrong, says="is not I/N, part I of the N parts")
+        run(2, *part, wrong, says="` must be I/N, part I (0-based) of N parts; N is at most")
     run(2, *words, "-o", "r.npz", "--shard", "0/1", says="--shard is of a folder of results, -o FOLDER/")
     run(2, *words, "-o", "r.npz", "--resume", says="--resume is of a folder")
-    run(2, *words, "-o", "out1", "--shard", "0/2", says="--shard is of a folder of results, -o out1/, whose name ends with /")
+    run(2, *words, "-o", "out1", "--shard", "0/2", says="--shard needs a folder of results: write -o out1/, with a / at the end")
     run(2, *words, "-o", "out1", "--resume", says="--resume is of a folder of results, -o out1/")
     run(2, *words, "-o", "cube.obj/", says="^abut: cube.obj/: ")
     run(2, *words, "-o", "r/", "--timeline", "no such/t", says="no such/t.json: the folder no such/: No such file")
     run(2, *words, "-o", "not/there/", says="not/there/: No such file")
-    run(2, "gradient", *ON, "--by", "shape", "--reduce", "energy", "-o", "r/", says="takes gradients by poses; --by shape writes an .npz$")
-    run(2, "render", *ON, "-o", "r/", says="names no file to write")
-    run(2, *KINDS["shape"], "--each-pose", "-o", "r/", says="directions that are the same for all: no --each-pose")
+    run(2, "gradient", *ON, "--by", "shape", "--reduce", "energy", "-o", "r/", says="a folder of results can contain only gradients by poses; --by shape needs an .npz$")
+    run(2, "render", *ON, "-o", "r/", says="` does not name a file")
+    run(2, *KINDS["shape"], "--each-pose", "-o", "r/", says="a folder of results needs directions that are the same for all poses: leave out --each-pose")
     check(not os.path.exists("r"), "a folder of what was refused")
     os.mkdir("other")
     pathlib.Path("other/file").write_text("not abut's")
     run(2, *words, "-o", "other/", says="other/: has other files")
     run(2, "merge", "other", says="other/: has no manifest.json")
     run(2, "merge", "nowhere", says="has no manifest.json")
-    run(2, "merge", "cube.obj", says="^abut: cube.obj: is a file; merge takes a folder of results, as -o FOLDER/ writes it$")
+    run(2, "merge", "cube.obj", says="^abut: cube.obj: is a file; merge needs a folder of results, which -o FOLDER/ writes$")
     check(tree("other") == {"file": b"not abut's"}, "another's folder was changed")
 
     run(0, *part, "1/3", says="^$")
-    run(2, "merge", "r", says="r/: of 3 parts, 2 have not begun: 0, 2$")
+    run(2, "merge", "r", says="r/: has 3 parts, of which 2 have not been started: 0, 2$")
     for name in ("part-1-of-3", "part-00000-of-99999999999", "part-00002-of-00002", "part--0001-of-00003"):  # none of abut's
         stray = pathlib.Path(f"r/{name}.journal")
         stray.touch()
-        run(2, "merge", "r", says="r/: of 3 parts, 2 have not begun: 0, 2$")
+        run(2, "merge", "r", says="r/: has 3 parts, of which 2 have not been started: 0, 2$")
         stray.unlink()
-    run(2, *part, "1/3", says="part-00001-of-00003.journal: was begun already; --resume goes on")
+    run(2, *part, "1/3", says="part-00001-of-00003.journal: was already started; use --resume to compute only the missing rows")
     before = tree("r")
     run(0, *part, "1/3", "--resume", says="^$")
     check(tree("r") == before, "a part that was whole was computed again")
     run(2, *part, "1/4", says="r/: was begun in 3 parts, not in 4, as r/part-00001-of-00003.journal says; go on with "
         "--shard I/3, or, to cut it otherwise, remove the folder or name another$")
-    run(2, *words, "-o", "r/", "--resume", says="r/: was begun in 3 parts, not in 1")
+    run(2, *words, "-o", "r/", "--resume", says="r/: was started in 3 parts, not in 1, according to ")
     run(0, *part, "0/3", says="not finite")
     run(0, *part, "2/3", says="^$")
     # Other inputs, by name.
@@ -394,15 +394,15 @@ def refused(poses):
             given = json.loads(shown[shown.index("{") : shown.rindex("}") + 1])
             pathlib.Path("s.json").write_text(json.dumps({**given, "penetration": 2 * given["penetration"]}))
         run(2, *(words[:-2] if other[0] == "--compact" else words), *other, "-o", "r/", "--shard", "1/3", "--resume",
-            says="r/: was begun with " + says)
-    run(2, *KINDS["gradient"], "-o", "r/", "--shard", "0/3", says="r/: was begun with another command: \"contacts\" there, \"gradient\" here")
+            says="r/: was started with " + says)
+    run(2, *KINDS["gradient"], "-o", "r/", "--shard", "0/3", says="r/: was started with another command: \"contacts\" there, \"gradient\" here")
     write_arrays("other.npz", tangent2=((6,), [0, 0, 2, 0, 0, 0]))
     run(0, *KINDS["jvp"], "-o", "j/", "--shard", "0/9", "--yes", says="not finite")
-    run(2, *KINDS["jvp"][:-1], "other.npz", "-o", "j/", "--shard", "1/9", says="j/: was begun with another file of tangents")
-    run(2, *KINDS["jvp"][:-1], "along.npz", "--by", "shape", "-o", "j/", "--shard", "1/9", says="j/: was begun with ")
+    run(2, *KINDS["jvp"][:-1], "other.npz", "-o", "j/", "--shard", "1/9", says="j/: was started with another file of tangents")
+    run(2, *KINDS["jvp"][:-1], "along.npz", "--by", "shape", "-o", "j/", "--shard", "1/9", says="j/: was started with ")
     obj, npy = pathlib.Path("slab.obj").read_bytes(), pathlib.Path("p.npy").read_bytes()
     pathlib.Path("slab.obj").write_bytes(obj + b"# another mesh\n")
-    run(2, *part, "0/3", "--resume", says="r/: was begun with another pair of bodies")
+    run(2, *part, "0/3", "--resume", says="r/: was started with another pair of bodies")
     pathlib.Path("slab.obj").write_bytes(obj)
     # Of a body file behind a byte order mark the mesh counts, too.
     pathlib.Path("marked.body.json").write_bytes(b"\xef\xbb\xbf" + pathlib.Path("slab.body.json").read_bytes())
@@ -410,17 +410,17 @@ def refused(poses):
     marked[marked.index("r/")] = "marked/"
     run(0, *marked, "0/3", says="not finite")
     pathlib.Path("slab.obj").write_bytes(obj + b"# another mesh\n")
-    run(2, *marked, "1/3", says="marked/: was begun with another pair of bodies")
+    run(2, *marked, "1/3", says="marked/: was started with another pair of bodies")
     pathlib.Path("slab.obj").write_bytes(obj)
     pathlib.Path("p.npy").write_bytes(npy[:-1] + b"\x01")
-    run(2, *part, "0/3", "--resume", says="r/: was begun with another file of poses")
+    run(2, *part, "0/3", "--resume", says="r/: was started with another file of poses")
     pathlib.Path("p.npy").write_bytes(npy)
 
     # A folder that another version of abut has made.
     manifest = pathlib.Path("r/manifest.json")
     whole = manifest.read_text()
     manifest.write_text(re.sub('"abut": "[^"]*"', '"abut": "0.0.1"', whole))
-    run(2, *part, "0/3", "--resume", says='r/: was begun with another version of abut: "0.0.1" there, "[^"]*" here')
+    run(2, *part, "0/3", "--resume", says='r/: was started with another version of abut: "0.0.1" there, "[^"]*" here')
     run(2, "merge", "r", says="r/part-00000-of-00003.journal: is of abut [^,]*, and the folder of abut 0.0.1$")
     manifest.write_text(whole)
 
@@ -432,11 +432,11 @@ def refused(poses):
     for text, says in (
             (good.replace(f"abut {version}", "abut 0.0.1"), f"is of abut 0.0.1, and the folder of abut {version}"),
             (re.sub("inputs .*", "inputs 0123456789abcdef", good), "is of other inputs"),
-            (good.replace("done 43", "gone 43"), "part-00001-of-00003.journal:[0-9]+: is no line of a journal"),
-            ("\n".join(lines[:2] + lines[3:]) + "\n", "part 1 of 3 is not whole: poses 33 to before 43 are missing"),
-            ("\n".join(lines[:-1]) + "\n", "part 1 of 3 is not whole: poses 63 to before 66 are missing"),
-            (good.replace("done 33", "done 32"), "parts 0 and 1 of 3 both have poses 32 to before 33"),
-            ("", "part 1 of 3 has done nothing yet")):
+            (good.replace("done 43", "gone 43"), "part-00001-of-00003.journal:[0-9]+: is not a line of a journal"),
+            ("\n".join(lines[:2] + lines[3:]) + "\n", ": part 1 of 3 is incomplete: poses 33 up to but not including 43 are missing; run the command of this part again with --resume"),
+            ("\n".join(lines[:-1]) + "\n", ": part 1 of 3 is incomplete: poses 63 up to but not including 66 are missing; run the command of this part again with --resume"),
+            (good.replace("done 33", "done 32"), ": parts 0 and 1 of 3 both contain poses 32 up to but not including 33"),
+            ("", ": part 1 of 3 has not finished any block yet")):
         journal.write_text(text)
         before = tree("r")
         run(2, "merge", "r", says=says)
@@ -445,7 +445,7 @@ def refused(poses):
     lists = sorted(pathlib.Path("r/lists").iterdir())
     kept = lists[3].read_bytes()
     for damage, says in ((lambda: lists[3].unlink(), "No such file"),
-                         (lambda: shutil.copy(lists[2], lists[3]), "lacks array 'compact_pose' of [0-9]+ entries"),
+                         (lambda: shutil.copy(lists[2], lists[3]), ": array 'compact_pose' with [0-9]+ entries is missing"),
                          (lambda: lists[3].write_bytes(kept[:-30]), "not an .npz archive")):
         damage()
         run(2, "merge", "r", says=says)
@@ -454,7 +454,7 @@ def refused(poses):
     status = pathlib.Path("r/status.npy")
     kept = status.read_bytes()
     status.write_bytes(kept[:-1])
-    run(2, "merge", "r", says="r/status.npy: is not the array that the manifest describes")
+    run(2, "merge", "r", says="r/status.npy: does not match the array in the manifest")
     status.write_bytes(kept)
 
     # Half a line at the end, as a power failure leaves it, is done again.
@@ -470,9 +470,9 @@ def refused(poses):
     run(0, "merge", "r/")
     check(tree("r").get("lists/mine.npz") == b"not abut's", "another's file was removed")
     shutil.rmtree("r/lists")
-    run(2, *part, "1/3", says="r/: is complete already; name another folder")
+    run(2, *part, "1/3", says="r/: is already complete; use another folder")
     out = run(0, *[w for w in part if w != "-q"], "1/3", "--resume")
-    check(out == "r/: complete already\n", out)
+    check(out == "r/: already complete\n", out)
     same_tree("r", "compact", "a complete folder")
 
     # Two processes at one part: the first is stopped while it computes.
@@ -483,8 +483,8 @@ def refused(poses):
         time.sleep(0.002)
     first.send_signal(signal.SIGSTOP)
     if first.poll() is None and journal.exists():
-        run(2, *slow, "--resume", says="another process is computing part 0 of 1")
-        run(2, "merge", "two", says="another process is computing part 0 of 1")
+        run(2, *slow, "--resume", says=": another process is already computing part 0 of 1")
+        run(2, "merge", "two", says=": another process is already computing part 0 of 1")
     first.send_signal(signal.SIGCONT)
     check(first.wait() == 0, first.stderr.read())
     first.communicate()
@@ -515,7 +515,7 @@ def disk_full():
         file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
         file.truncate(10 + len(header) + 12 * count)
     words[words.index("p.npy")] = "large.npy"
-    run(2, *words, says=r"large/: .* GB to write, of .* GB that are free there; --yes takes them, --compact T")
+    run(2, *words, says=r"large/: the results need .* GB, and .* GB are free there; use --yes to write them, --compact T")
     check(not os.path.exists("large"), "a folder that was refused is there")
     os.unlink("large.npy")
 

@@ -137,7 +137,7 @@ def unlike():
     shutil.copy(r.PLUGIN, NAMES[0])
     process = r.begin(4, *LOCAL, "-o", "not/", plugin=os.path.abspath(f"local/{os.path.basename(r.PLUGIN)}"))
     err = process.communicate(timeout=60)[1]
-    f.check(process.returncode == 2 and "without MPI, each of which would compute everything" in err, err)
+    f.check(process.returncode == 2 and ": started as one of several ranks, but without MPI: each rank would compute everything and overwrite the files of the others. Give each rank its part with -o FOLDER/ --shard $" in err, err)
     f.check(not os.path.exists("not"), "what was refused has written")
 
 

@@ -122,20 +122,20 @@ def quick():
     alone("gradient", "-o", "alone/")
     out = run(2, 0, *[w for w in KINDS["gradient"] if w != "-q"], "-o", "two/", "--block", 9, "--timeline", "two",
               says=["no --smoothing", *NOT_FINITE])
-    f.check(re.search("^two/: 100 of 100 poses now, by 2 ranks, 64 contacts a pose, .* s on .* by the first, f32\n$", out), out)
+    f.check(re.search("^two/: 100 of 100 poses in this run, by 2 ranks, 64 contacts per pose, .* s on .* by the first rank, f32\n$", out), out)
     same("alone", "two", "two ranks")
     timeline("two.json", [f"rank {i}" for i in range(2)], 100)
     f.run(0, *f.KINDS["gradient"], "-o", "one/", "--block", 30, "--timeline", "one.json")
     timeline("one.json", ["process"], 100)
-    run(2, 2, *KINDS["gradient"], "-o", "two/", says=[r"rank 0: two/: is complete already; name another folder"])
+    run(2, 2, *KINDS["gradient"], "-o", "two/", says=[r"rank 0: two/: is already complete; use another folder"])
     run(2, 0, *KINDS["gradient"], "-o", "two/", "--resume")
     words = [*KINDS["gradient"], "-o", "not/"]
     end(unlike(3, 1, words, ["none.body.json" if w == "slab.body.json" else w for w in words]), 2,
         ["rank 1: none.body.json: No such file"])
     f.check(not os.path.exists("not"), "a folder was made though a rank failed")
-    run(2, 2, *KINDS["gradient"], "-o", "two.npz", says=["rank 0: .*: ranks write into one folder of results, -o FOLDER/"])
+    run(2, 2, *KINDS["gradient"], "-o", "two.npz", says=["rank 0: .*: several ranks need a folder of results: write -o FOLDER/, with a / at the end; only one process can write a single file"])
     alone("closest", "-o", "closest-alone/")
-    run(2, 0, *KINDS["closest"], "-o", "closest/", "--block", 9, says=[*NOT_FINITE_TOO, "curvature does not hold the normal: [0-9]+ of 100"])
+    run(2, 0, *KINDS["closest"], "-o", "closest/", "--block", 9, says=[*NOT_FINITE_TOO, "poses whose normal is not determined by curvature: [0-9]+ of 100"])
     same("closest-alone", "closest", "closest points of two ranks")
     f.write_scene()
     worlds = ["simulate", "s.scene.json", "--worlds", 9, "--steps", 3, "-q", "-o"]
@@ -155,7 +155,7 @@ def quick():
         same("rollout-alone", "rollout", "gradients of worlds of two ranks")
     process = begin(2, *KINDS["gradient"], "-o", "none/", plugin="/nonexistent")
     err = process.communicate(timeout=60)[1]
-    f.check(process.returncode == 2 and re.search(r"without MPI, each of which would compute everything.*--shard \$", err), err)
+    f.check(process.returncode == 2 and re.search(r"without MPI: each rank would compute everything.*--shard \$", err), err)
     f.check(not os.path.exists("none") and not os.path.exists("two.npz"), "what was refused has written")
 
 
@@ -187,13 +187,13 @@ def refused():
         ["rank 2: rank 0 has another pair of bodies: .* there, .* here"])
     f.check(not os.path.exists("differ"), "a folder was made though ranks differ")
     f.run(0, *f.KINDS["gradient"], "-o", "mixed/", "--shard", "1/3", says="")
-    run(2, 2, *KINDS["gradient"], "-o", "mixed/", says=["was begun already; --resume goes on"])
+    run(2, 2, *KINDS["gradient"], "-o", "mixed/", says=[": was already started; use --resume to compute only the missing rows"])
     run(2, 0, *KINDS["gradient"], "-o", "mixed/", "--resume", says=["poses that are not finite: 1 of 67"])
     same("gradient", "mixed", "a folder that a part had begun")
     run(2, 2, *KINDS["gradient"], "-o", "bad/", "--block", "0", says=["rank 0: --block"])
     if DEVICE == "host" and OPEN:  # a rank that fails while it computes: a disk that is full for it alone; MPICH needs one, too
         words = [*KINDS["dense"], "--yes", "--block", "8", "-o"]
-        full = "File too large; blocks that are done stay"
+        full = "File too large; finished blocks stay: free disk space, then continue with --resume"
         own = [*words, "full/"]
         end(unlike(3, 1, own, own, "ulimit -f 8; "), 0,
             [f"rank 1: full/.*: {full}", "1 of 3 ranks failed; the others have done", *NOT_FINITE], in_order=False)
@@ -214,7 +214,7 @@ def unsynced():
     process = subprocess.Popen([*START, "-n", "2", "sh", "-c", f"{loaded}DATA_FAILS=1; exec {own}"], text=True, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=f.environment(ABUT_MPI_PLUGIN=PLUGIN))
     end(process, 2, ["rank 0: none/.*: Input/output error"])
-    f.run(2, "merge", "none", says="are missing; the command with --resume does them, with any number of ranks")
+    f.run(2, "merge", "none", says="are missing; run the command again with --resume and any number of ranks")
     f.run(0, *f.KINDS["dense"], "-o", "none/", "--resume", "--yes", says="")
     same("dense", "none", "after all ranks failed, by one process")
 
@@ -243,7 +243,7 @@ def killed(poses):
     f.check(kills >= KILLS - 1, f"{kills} of {KILLS} runs were killed before they ended")
     ended = os.path.exists("killed/manifest.json") and json.loads(pathlib.Path("killed/manifest.json").read_text())["complete"]
     if not ended:
-        f.run(2, *f.KINDS["compact"], "-o", "killed/", "--shard", "0/2", "--resume", says="was begun by ranks of MPI; --resume without --shard")
+        f.run(2, *f.KINDS["compact"], "-o", "killed/", "--shard", "0/2", "--resume", says=": was started by MPI ranks; continue with --resume without --shard, with one process or any number of ranks")
     run(3, 0, *words, "-o", "killed/", "--yes", "--resume", says=[] if ended else ["poses that are not finite"] * (
         7 not in poses_done("killed")))
     same("whole", "killed", f"after {kills} kills")

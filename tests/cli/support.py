@@ -189,7 +189,7 @@ def wrong(text, *words, dev=False, **more):
 
 def usage(text, *words, dev=False):
     """The same, with a hint to the help."""
-    has(wrong(text, *words, dev=dev).err, "^`abut" + "-dev" * dev + " .*--help` says more\\.$")
+    has(wrong(text, *words, dev=dev).err, "^See `abut" + "-dev" * dev + " .*--help`\\.$")
 
 
 # ---- arrays ----

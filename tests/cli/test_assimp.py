@@ -16,14 +16,14 @@ def setup():
 
 def test_what_is_refused_with_and_without_assimp():
     put("box.fbx", "\n")
-    wrong("box.fbx: a mesh ends with .obj, .stl, .ply or .off, or by Assimp with .glb, .gltf or .dae",
+    wrong("box.fbx: the name of a mesh must end with .obj, .stl, .ply or .off, or with .glb, .gltf or .dae (read by Assimp)",
           "field box.fbx -o no.body.json")
     usage("box.body.json: is no mesh; field takes .obj, .stl, .ply or .off, and by Assimp .glb, .gltf or .dae",
           "field box.body.json -o no.body.json")
     said = run(0, "--version")
     if "read by Assimp: none in this build" in said.out:
         for mesh in ("box.glb", "UPPER.GLB", "box.gltf", "box.dae", "cut.dae"):
-            said = wrong(f"{mesh}: this abut is built without Assimp, which reads .glb, .gltf and .dae (Debian: libassimp-dev, then meson setup -Dassimp=enabled); it reads .obj, .stl, .ply and .off",
+            said = wrong(f"{mesh}: this abut is built without Assimp, which reads .glb, .gltf and .dae (Debian: install libassimp-dev, then meson setup -Dassimp=enabled); it reads .obj, .stl, .ply and .off",
                          f"field {mesh} -o no.body.json")
         absent("no.body.json")
         raise Skipped("this build has no Assimp (-Dassimp, docs/install.md)")
@@ -90,11 +90,11 @@ def test_what_is_refused():
         err=r"^abut: lost\.gltf: Assimp [0-9.]+ does not read it: .*nowhere\.bin")
     for mesh in ("lines.glb", "nodes.glb"):
         run(2, f"field {mesh} -o no.body.json",
-            err=f"^abut: {mesh}: it holds no triangles, as Assimp [0-9.]+ reads it$")
+            err=f"^abut: {mesh}: it holds no triangles, according to Assimp [0-9.]+$")
     run(2, "field faceless.dae -o no.body.json", err=r"^abut: faceless\.dae: ")
     for mesh in ("nan.glb", "infinite.glb", "unit.dae"):
         run(2, f"field {mesh} -o no.body.json",
-            err=f"^abut: {mesh}: a vertex is not finite, as Assimp [0-9.]+ reads it$")
+            err=f"^abut: {mesh}: a vertex is not finite, according to Assimp [0-9.]+$")
     os.mkdir("folder.glb")
     run(2, "field folder.glb -o no.body.json", err=r"^abut: folder\.glb: ")
     run(2, f"contacts box.glb cut.glb --poses poses.csv -o no.npz {ON}", err=r"^abut: cut\.glb: ")
@@ -109,18 +109,18 @@ def test_the_program_that_reads_them():
     os.environ["ABUT_MESH_READER"] = "./reader"
     reader("kill -SEGV $$")
     run(2, "field box.glb -o no.body.json",
-        err=r"^abut: box\.glb: Assimp [0-9.]+ crashed while it read it \(Segmentation fault\)$")
+        err=r"^abut: box.glb: Assimp [0-9.]+ crashed while reading this file \(Segmentation fault\)$")
     reader("kill -KILL $$")
     run(2, "field box.glb -o no.body.json",
-        err=r"^abut: box\.glb: Assimp [0-9.]+ was ended while it read it \(Killed\)$")
+        err=r"^abut: box.glb: Assimp [0-9.]+ was ended while reading this file \(Killed\)$")
     reader("echo no library >&2; exit 127")
-    wrong("box.glb: its reader, ./reader, ended with status 127: no library",
+    wrong("box.glb: its reader, ./reader, exited with status 127: no library",
           "field box.glb -o no.body.json")
     reader("exit 3")
-    wrong("box.glb: its reader, ./reader, ended with status 3 and no mesh",
+    wrong("box.glb: its reader, ./reader, exited with status 3 and no mesh",
           "field box.glb -o no.body.json")
     reader("echo nonsense")
-    wrong("box.glb: its reader ended without a mesh", "field box.glb -o no.body.json")
+    wrong("box.glb: its reader exited without a mesh", "field box.glb -o no.body.json")
     reader(r'printf "a\001b\n" >&2; exit 2')
     wrong("box.glb: a b", "field box.glb -o no.body.json")
     os.environ["ABUT_MESH_READER"] = "./nowhere"

@@ -66,7 +66,7 @@ def test_two_boxes_that_meet():
     ccd(BOXES, "-o timed.npz --timeline timed")
     there("timed.json", "timed.png")
     ccd("cube.obj slab.obj --from none.csv --to none.csv -o none.npz", out="^0 poses: 0 free, ",
-        line="abut: warning: none.csv: holds no poses; what is written holds none either")
+        line="abut: warning: none.csv: contains no poses; the output will be empty")
     laid_out("none.npz", "toi float32 0")
     ccd("cube.obj slab.obj --from not-finite.csv --to not-finite.csv -o bad.npz",
         out=", 3 rejected, ",
@@ -105,18 +105,18 @@ def test_golden_answers_of_meshes():
 def test_what_is_refused():
     no = f"ccd {BOXES} -o no.npz"
     usage("ccd needs two meshes, A and B", "ccd cube.obj --from from.csv --to to.csv -o no.npz")
-    usage("`slab.obj` is one word too many",
+    usage("unexpected argument `slab.obj`",
           "ccd cube.obj slab.obj slab.obj --from from.csv --to to.csv -o no.npz")
     usage("ccd needs --from P0", "ccd cube.obj slab.obj --to to.csv -o no.npz")
     usage("ccd needs --to P1", "ccd cube.obj slab.obj --from from.csv -o no.npz")
     usage("ccd needs -o OUT.npz", f"ccd {BOXES}")
-    usage("-o no.csv: ccd writes files that end with .npz", f"ccd {BOXES} -o no.csv")
-    usage("--separation: -1 is not in 0 to 1e+09", no, "--separation -1")
+    usage("-o no.csv: the output of ccd must end with .npz", f"ccd {BOXES} -o no.csv")
+    usage("--separation: -1 is not in [0, 1e+09]", no, "--separation -1")
     usage("--separation: `inf` is not a number", no, "--separation inf")
-    usage("--keep: 1 is not in 0 to 0.999", no, "--keep 1")
-    usage("--tolerance: -1e-9 is not in 0 to 1e+09", no, "--tolerance -1e-9")
-    usage("--iterations: 0 is not in 1 to 1000000", no, "--iterations 0")
-    usage("--motion: there is no `screw`; possible: linear, arc", no, "--motion screw")
+    usage("--keep: 1 is not in [0, 0.999]", no, "--keep 1")
+    usage("--tolerance: -1e-9 is not in [0, 1e+09]", no, "--tolerance -1e-9")
+    usage("--iterations: 0 is not in [1, 1000000]", no, "--iterations 0")
+    usage("--motion: unknown value `screw`; possible values: linear, arc", no, "--motion screw")
     usage("--center1 is of --motion arc", no, "--center1 0,0,0")
     usage("--center2 is of --motion arc", no, "--motion linear --center2 0,0,0")
     usage("--center1: `0,0` is not 3 numbers", no, "--motion arc --center1 0,0")
@@ -125,9 +125,9 @@ def test_what_is_refused():
     usage("ccd has no option --poses", no, "--poses poses.csv")
     usage("ccd has no option --json", no, "--json")
     run(2, f"ccd {BOXES} -o nowhere/no.npz {ON}")
-    wrong("to.csv: holds 3 poses, but none.csv 0",
+    wrong("to.csv: contains 3 poses, but none.csv contains 0",
           "ccd cube.obj slab.obj --from none.csv --to to.csv -o no.npz")
-    wrong("poses.csv: holds twists, but from.csv positions and quaternions",
+    wrong("poses.csv: contains twists, but from.csv contains positions and quaternions",
           "ccd cube.obj slab.obj --from from.csv --to poses.csv -o no.npz")
     wrong("nowhere.csv: No such file or directory",
           "ccd cube.obj slab.obj --from from.csv --to nowhere.csv -o no.npz")

@@ -77,7 +77,7 @@ def test_shapes_of_a_file():
     holds("two.npz", "d", [-0.12, 0.4, -0.12])
     closest("--shapes two.json --poses none.csv -o none.npz",
             out="^0 poses of 2 shapes, 0 not converged",
-            err=r"^abut: warning: none\.csv: holds no poses; what is written holds none either$")
+            err=r"^abut: warning: none.csv: contains no poses; the output will be empty$")
     laid_out("none.npz", "d float32 0")
 
 
@@ -155,7 +155,7 @@ def test_derivatives():
             "exact", err="")
     near(read("exact.npz", "jacobian_n")[0:7:6], [-2.5, 2.5], 1e-3, "jacobian_n")
     closest(SHAPES, "-o exact.npz --jacobian exact",
-            err=r"^abut: warning: poses at which a face or an edge is touched, which has no curvature: [0-9] of 4, the first has index 0\. It counts as 0; --jacobian gumbel and gaussian smooth it\.$")
+            err=r"^abut: warning: poses at which a face or an edge is touched, which has no curvature: [0-9] of 4, the first has index 0. The curvature is taken as 0; --jacobian gumbel and gaussian smooth it.$")
     check(read("exact.npz", "status")[:2] == [8, 0], "status of exact.npz")
     # Samples follow from the seed.
     for method in ("gaussian", "zeroth"):
@@ -199,30 +199,30 @@ def test_what_is_refused():
     no = f"{TWO} -o no.npz"
     usage("closest needs two bodies, A and B, or --shapes S.json",
           "closest cube.obj --poses poses.csv -o no.npz")
-    usage("`cube.obj` is one word too many: with --shapes, the file has all shapes",
+    usage("unexpected argument `cube.obj`: with --shapes, the file already has all shapes",
           "closest cube.obj slab.obj --shapes two.json --poses poses.csv -o no.npz")
-    usage("--as is of bodies, not of --shapes",
+    usage("--as works only with bodies, not with --shapes",
           "closest --shapes two.json --as hull --poses poses.csv -o no.npz")
-    usage("--as: there is no `boxes`; possible: hull, superquadrics, polyhedra",
+    usage("--as: unknown value `boxes`; possible values: hull, superquadrics, polyhedra",
           "closest cube.body.json slab.body.json --as boxes --poses poses.csv -o no.npz")
     usage("closest needs --poses P", "closest --shapes two.json -o no.npz")
     usage("closest needs -o OUT.npz", TWO)
-    usage("-o no.csv: closest writes files that end with .npz", TWO, "-o no.csv")
+    usage("-o no.csv: the output of closest must end with .npz", TWO, "-o no.csv")
     usage("--cutoff: `far` is not a number", no, "--cutoff far")
     usage("closest has no option --smoothing", no, "--smoothing sharp.json")
     usage("contacts has no option --shapes",
           "contacts cube.obj slab.obj --shapes two.json --poses poses.csv -o no.npz")
     usage("closest has no option --vertices", f"closest {MESHES} -o no.npz --vertices all")
-    usage("--scale is for bare meshes, of which none is given", no, "--scale 2")
-    usage("--jacobian: there is no `softmax`; possible: exact, gumbel, gaussian, zeroth, finite",
+    usage("--scale works only with bare meshes, and no bare mesh is given", no, "--scale 2")
+    usage("--jacobian: unknown value `softmax`; possible values: exact, gumbel, gaussian, zeroth, finite",
           no, "--jacobian softmax")
-    usage("--jacobian finite needs --precision f64: in f32 nothing is left of differences", no,
+    usage("--jacobian finite needs --precision f64: in f32 its rounding errors are too large", no,
           "--jacobian finite")
-    usage("--temperature: 0 is not in 1e-06 to 1000", no, "--jacobian gumbel --temperature 0")
+    usage("--temperature: 0 is not in [1e-06, 1000]", no, "--jacobian gumbel --temperature 0")
     usage("--temperature is of --jacobian gumbel", no, "--jacobian gaussian --temperature 0.1")
     usage("--level is of --jacobian gumbel", no, "--level 1")
-    usage("--level: 17 is not in 0 to 16", no, "--jacobian gumbel --level 17")
-    usage("--samples: 0 is not in 1 to 65536", no, "--jacobian zeroth --samples 0")
+    usage("--level: 17 is not in [0, 16]", no, "--jacobian gumbel --level 17")
+    usage("--samples: 0 is not in [1, 65536]", no, "--jacobian zeroth --samples 0")
     usage("--seed: `-1` is not a whole number from 0 on", no, "--jacobian zeroth --seed -1")
     usage("--epsilon is of --jacobian gaussian, zeroth and finite", no,
           "--jacobian exact --epsilon 0.1")
@@ -232,19 +232,19 @@ def test_what_is_refused():
     wrong("input.npz: is an input of this command too",
           "closest --shapes shapes.json --poses input.npz -o input.npz")
     same_bytes("rows.npz", "input.npz")
-    wrong("poses.csv: holds neither one nor two, which say which shapes its poses are of, and shapes.json holds 4 shapes, not two",
+    wrong("poses.csv: contains no arrays one and two, which name the shapes of each pose; they are needed because shapes.json contains 4 shapes, not two",
           f"closest --shapes shapes.json --poses poses.csv -o no.npz {ON}")
     write("far.npz", one=full(2, 0), two=full(2, 1, 4), pose1=full((2, 7), *ZERO),
           pose2=full((2, 7), *ZERO))
-    wrong("far.npz: array 'two': row 1, counted from 0: there is no shape 4; shapes.json holds 4, from 0 on",
+    wrong("far.npz: array 'two': row 1: there is no shape 4 (both 0-based); shapes.json contains 4",
           f"closest --shapes shapes.json --poses far.npz -o no.npz {ON}")
     write("below.npz", one=full(2, -1), two=full(2, 1), pose1=full((2, 7), *ZERO),
           pose2=full((2, 7), *ZERO))
-    wrong("below.npz: array 'one': row 0, counted from 0: -1 is no index of a shape",
+    wrong("below.npz: array 'one': row 0 (0-based): -1 is not an index of a shape",
           f"closest --shapes shapes.json --poses below.npz -o no.npz {ON}")
     write("reals.npz", one=full(2, 0.), two=full(2, 1), pose1=full((2, 7), *ZERO),
           pose2=full((2, 7), *ZERO))
-    wrong("reals.npz: array 'one': dtype float64, not uint8, uint32, int32 or int64",
+    wrong("reals.npz: array 'one': has dtype float64, expected uint8, uint32, int32 or int64",
           f"closest --shapes shapes.json --poses reals.npz -o no.npz {ON}")
     write("short.npz", one=full(2, 0), two=full(1, 1), pose1=full((2, 7), *ZERO),
           pose2=full((2, 7), *ZERO))
@@ -256,9 +256,9 @@ def test_what_is_refused():
     put("egg.json", '[{"kind": "egg", "numbers": [1]}]\n')
     run(2, f"closest --shapes egg.json --poses rows.npz -o no.npz {ON}",
         err=r"^abut: egg\.json:1: ")
-    wrong("cube.body.json: has no superquadrics that add", "closest cube.body.json slab.body.json",
+    wrong("cube.body.json: has no added superquadrics", "closest cube.body.json slab.body.json",
           f"--as superquadrics --poses poses.csv -o no.npz {ON}")
-    wrong("cube.obj: a mesh has no polyhedra, only a NAME.body.json has",
+    wrong("cube.obj: a mesh has no polyhedra; give a NAME.body.json",
           f"closest slab.body.json cube.obj --as polyhedra --poses poses.csv -o no.npz {ON}")
     put("bad.obj", "v 0 0 0\nv 1 zero 0\n")
     run(2, f"closest cube.obj bad.obj --poses poses.csv -o no.npz {ON}", err=r"^abut: bad\.obj:2: ")

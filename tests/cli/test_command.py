@@ -40,16 +40,16 @@ def test_help_and_version():
             said = run(0, words, dev=True, out=f"^usage: abut-dev {command}")
             # an example
             has(said.out, f"^  abut-dev {command}")
-        usage(f"`{command}` is a command of abut-dev, which `meson compile -C build abut-dev` builds (docs/dev/testing.md)",
+        usage(f"`{command}` is a command of abut-dev; build it with `meson compile -C build abut-dev` (docs/dev/testing.md)",
               command)
-        usage(f"`{command}` is a command of abut-dev, which `meson compile -C build abut-dev` builds (docs/dev/testing.md)",
+        usage(f"`{command}` is a command of abut-dev; build it with `meson compile -C build abut-dev` (docs/dev/testing.md)",
               f"help {command}")
     run(0, "--help", dev=True, out=(r"^abut-dev [0-9]+\.[0-9]+\.[0-9]+: checks and measurements",
         r"^  abut-dev bench \[A B\|SCENE\] "))
     run(0, "--version", dev=True, out=r"^abut-dev [0-9]+\.[0-9]+\.[0-9]+$")
     run(0, "help", out="^  abut contacts A B --poses P -o OUT.npz")
     run(2, "help contacts film")
-    run(2, "help unknown", err="there is no command `unknown`")
+    run(2, "help unknown", err="unknown command `unknown`: did you mean `")
     run(0, "field --help", out=(r"^  -o, --output NAME\.body\.json$", r"^ +Sets the body file to write\."))
     said = " ".join(run(0, "render --help").out.split())
     for option, default in (("azimuth DEG", "34.4"), ("elevation DEG", "20.1"), ("width PIXELS", "900"), ("height PIXELS", "700"),
@@ -57,7 +57,7 @@ def test_help_and_version():
         has(said, f" --{option} [^-]*The default is {re.escape(default)}[.,]")
     has(" ".join(run(0, "jacobian --help").out.split()), r" --threshold T [^-]*The default is 0\.1\.")
     run(0, "contacts -h", out="--compact T")
-    run(0, "--version", out=(r"^abut [0-9]+\.[0-9]+\.[0-9]+$", "^models are imported by MuJoCo: "))
+    run(0, "--version", out=(r"^abut [0-9]+\.[0-9]+\.[0-9]+$", "^MuJoCo imports models: "))
     run(0, "devices --version", out="^abut [0-9]")
 
 
@@ -96,7 +96,7 @@ def test_pairs():
         check(rows[0][:narrow] + rows[2][:narrow] == second, f"{name} of the second pair differs")
         check(not any(rows[0][narrow:]), f"behind {name} of the second pair is no 0")
     run(0, f"contacts --pairs pairs.csv --poses mixed.csv -o listed.npz {ON} --compact 0.1",
-        err=r"^abut: no --smoothing; fitted to the bodies. size, pair by pair \(--show-smoothing prints it\)$")
+        err=r"^abut: no --smoothing; fitted to the bodies. size, separately for each pair \(--show-smoothing prints it\)$")
     said = run(0, f"contacts --pairs pairs.csv --poses mixed.csv -o listed.npz {ON} --compact 0.1",
                "--show-smoothing -q")
     listed = read("listed.npz", "smoothing")
@@ -106,23 +106,23 @@ def test_pairs():
     valid_json(listed)
     run(0, f"contacts cube.body.json slab.body.json --poses mixed.csv -o warned.npz {ON} -q",
         err="^abut: warning: the poses name pairs")
-    usage("`cube.obj` is one word too many: with --pairs, the list names the bodies",
+    usage("unexpected argument `cube.obj`: with --pairs, the list already names the bodies",
           "contacts cube.obj --pairs pairs.csv --poses mixed.csv -o no.npz")
     usage("gradient has no option --pairs",
           "gradient --pairs pairs.csv --poses mixed.csv -o no.npz")
     mixed = "--poses mixed.csv -o no.npz -q"
-    wrong("poses.csv: does not tell the pair of each pose, as an array or a last column `pair`",
+    wrong("poses.csv: does not name the pair of each pose: add an array `pair` or a last column `pair`",
           "contacts --pairs pairs.csv --poses poses.csv -o no.npz -q")
     put("one.csv", "cube.obj,slab.obj\n")
-    wrong("mixed.csv:2: pair 1, counted from 0; one.csv names 1",
+    wrong("mixed.csv:2: there is no pair 1 (0-based); one.csv contains 1",
           f"contacts --pairs one.csv {mixed}")
     write("mixed.npz", s1=full((2, 6), 0.), s2=full((2, 6), 1), pair=full(2, 1))
-    wrong("mixed.npz: array 'pair', row 0: pair 1, both counted from 0; one.csv names 1",
+    wrong("mixed.npz: array 'pair', row 0: there is no pair 1 (both 0-based); one.csv contains 1",
           "contacts --pairs one.csv --poses mixed.npz -o no.npz -q")
     run(0, f"contacts --pairs pairs.csv --poses mixed.npz -o whole.npz {ON} -q")
     all_are("whole.npz", "pair", 1, 2)
     write("mixed.npz", s1=full((2, 6), 0.), s2=full((2, 6), 1), pair=full(2, -1))
-    wrong("mixed.npz: array 'pair': row 0, counted from 0: -1 is no index of a pair",
+    wrong("mixed.npz: array 'pair': row 0 (0-based): -1 is not an index of a pair",
           "contacts --pairs one.csv --poses mixed.npz -o no.npz -q")
     wrong("none.txt: No such file or directory", f"contacts --pairs none.txt {mixed}")
     put("three.csv", "\ncube.obj,slab.obj,cube.obj\n")
@@ -144,14 +144,14 @@ def test_pairs():
 def test_contacts():
     said = run(0, f"contacts {POSES} -o out.npz {ON}",
                out=r"^3 poses, [0-9]+ contacts a pose, [0-9]+ active in all \(activity >= 0\.1\), least distance -0\.0[0-9]* m, [0-9.e-]+ s on .*, f32$",
-               line="abut: no --smoothing; fitted to the bodies' size (--show-smoothing prints it)")
+               line="abut: no --smoothing; a smoothing was fitted to the size of the bodies (--show-smoothing prints it)")
     check(lines_with(said.err, ".") == 1, "more than a line without being asked")
     there("out.npz")
     stored = read("out.npz", "smoothing")
     put("stored.json", stored)
     said = run(0, f"contacts {POSES} -o out.npz {ON} --show-smoothing",
                err=r'^ "penetration": 0\.0',
-               line="abut: no --smoothing; fitted to the bodies' size:")
+               line="abut: no --smoothing; a smoothing was fitted to the size of the bodies:")
     check(re.sub(r"(?m)^abut:.*\n", "", said.err) == stored, "printed smoothing is not the stored one")
     said = run(0, f"contacts {POSES} -o out.npz {ON} --show-smoothing --smoothing stored.json -q")
     check(said.err == stored, "the smoothing given is not the one shown")
@@ -203,7 +203,7 @@ def test_contacts():
             same_arrays("sharp.npz", "split.npz", "d")
 
     run(0, f"contacts cube.body.json slab.body.json --poses none.csv -o none.npz {ON} -q",
-        line="abut: warning: none.csv: holds no poses; what is written holds none either")
+        line="abut: warning: none.csv: contains no poses; the output will be empty")
     laid_out("none.npz", "d float32 0 64", "status uint8 0")
     run(0, f"contacts cube.body.json slab.body.json --poses none.csv -o none.npz {ON} -q --compact",
         "0.1")
@@ -283,7 +283,7 @@ def test_render():
     different("out.png", "other.png")
     wrong("poses.csv: pose 3 does not exist (poses 0-2)",
           f"render {POSES} -o no.png --index 3")
-    wrong("none.csv: holds no poses",
+    wrong("none.csv: contains no poses",
           "render cube.body.json slab.body.json --poses none.csv -o no.png")
     run(2,
         f"render cube.body.json slab.body.json --poses not-finite.csv -o no.png --index 1 -q {ON}",
@@ -334,7 +334,7 @@ def test_render():
     usage("--also: `slab.obj:1,2,3,0,0,0,0`: the quaternion has length 0", render,
           "slab.obj:1,2,3,0,0,0,0")
     usage("--also: `:1,2,3` names no body", render, ":1,2,3")
-    usage("--also names nothing", render, "''")
+    usage("--also: the value is empty", render, "''")
     wrong("nowhere.obj: No such file or directory", render, "nowhere.obj:1,2,3")
     wrong("nowhere.obj: No such file or directory", render, "nowhere.obj")
     wrong("folder:x/nowhere.obj: No such file or directory", render, "folder:x/nowhere.obj")
@@ -346,7 +346,7 @@ def test_render():
     wrong("one.png: is an input of this command too",
           f"render {POSES} -o one.png --also one.png:0,0,1")
     same_bytes("one.png", "kept.png")
-    usage("--cells is for bare meshes, of which none is given", render,
+    usage("--cells works only with bare meshes, and no bare mesh is given", render,
           "cube.body.json:0,0,1 --cells 16")
     check(lines_with(command("render --help").out, "x,y,z,qw,qx,qy,qz") == 1, "what a pose is")
 
@@ -372,7 +372,7 @@ def test_bench():
             has(said.out, rf"^full +{what} +2 +64 .* [0-9]+\.[0-9][0-9]$")
         has(said.out, r"^full +forward +3 +64 .* 1\.00$")
         run(0, f"bench {bodies} --batch 2 --what list --apart 0.5 {ON} -q", dev=True,
-            out=("^full +list +2 +64 ", r"^ +[0-9.]+ entries a pose, of activity 0\.001 or more$"))
+            out=("^full +list +2 +64 ", r"^ +[0-9.]+ entries per pose with an activity of at least 0\.001$"))
         said = run(0, f"bench {bodies} --batch 3 --what list,forward {ON} -q --json --poses",
                    "poses.csv --smoothing sharp.json", dev=True, is_json=True)
         check(lines_with(said.out, '"entries_per_pose": ') == 1, "not one number of entries")
@@ -381,8 +381,8 @@ def test_bench():
         run(0, f"contacts {POSES} -o entries.npz --compact 0.001 {ON} --smoothing sharp.json -q")
         count = len(read("entries.npz", "compact_d"))
         check(count and abs(count - 3 * listed) < 1e-3, f"bench lists {listed} a pose, not {count / 3}")
-    usage("--apart: 2000 is not in -1000 to 1000", "bench --apart 2000", dev=True)
-    usage("--apart makes poses: give it without --poses", "bench --apart 0 --poses poses.csv",
+    usage("--apart: 2000 is not in [-1000, 1000]", "bench --apart 2000", dev=True)
+    usage("--apart makes its own poses: leave out --poses", "bench --apart 0 --poses poses.csv",
           dev=True)
     if not USUAL:
         run(0, f"bench {bodies} --batch 2 --what jvp {ON} -q", dev=True,
@@ -395,7 +395,7 @@ def test_bench():
                    f"--smoothing sharp.json --precision f32,{WIDE} --vertices all", dev=True,
                    out=(f'"precision": "{WIDE}"', '"contacts": 304'))
         check(lines_with(said.out, '"poses_per_s"') == 2, "not two results")
-    wrong("none.csv: holds no poses", "bench --poses none.csv", dev=True)
+    wrong("none.csv: contains no poses", "bench --poses none.csv", dev=True)
 
 
 def test_smoothing_in_part():
@@ -410,7 +410,7 @@ def test_smoothing_in_part():
         if others is not None:
             assert got == {**fitted, **others, **stated}
     pathlib.Path("some.json").write_text('{"penetratio": 1}')
-    wrong("some.json:1: penetratio: no such key is known", f"contacts {POSES} -o no.npz {ON} --smoothing some.json")
+    wrong("some.json:1: penetratio: unknown key", f"contacts {POSES} -o no.npz {ON} --smoothing some.json")
 
 
 def test_files_of_another_kind():
@@ -421,18 +421,18 @@ def test_files_of_another_kind():
         put(name, text)
         wrong(f"{name}: a mesh is no scene; a scene names it as the \"file\" of a body (docs/scenes.md). Meshes are taken by "
               "abut contacts, closest, ccd, view, inspect, decompose and field", f"simulate {name} --steps 1 -o no.npz {ON}")
-    wrong("ball.scene.json:1: a scene's file, where a body's is wanted", f"contacts ball.scene.json cube.body.json --poses poses.csv -o no.npz {ON}")
+    wrong("ball.scene.json:1: this is a scene file; expected a body file", f"contacts ball.scene.json cube.body.json --poses poses.csv -o no.npz {ON}")
 
 
 def test_usage():
-    usage("which command? devices, field, remesh, inspect, decompose, import, simulate, transition, rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, closest, ccd, render or view",
+    usage("a command is missing: use devices, field, remesh, inspect, decompose, import, simulate, transition, rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, closest, ccd, render or view",
           "")
-    usage("which command? gradcheck, bench or tune", "", dev=True)
-    usage("there is no command `contacts`", "contacts", dev=True)
-    usage("there is no command `contact`: is `contacts` meant?", "contact cube.obj slab.obj")
-    usage("there is no command `simulatd`: is `simulate` meant?", "simulatd cube.obj")
-    usage("there is no command `xyz`", "xyz cube.obj slab.obj")
-    usage("there is no command `" + 40 * "c" + "`", 40 * "c")
+    usage("a command is missing: use gradcheck, bench or tune", "", dev=True)
+    usage("unknown command `contacts`: did you mean `", "contacts", dev=True)
+    usage("unknown command `contact`: did you mean `contacts`?", "contact cube.obj slab.obj")
+    usage("unknown command `simulatd`: did you mean `simulate`?", "simulatd cube.obj")
+    usage("unknown command `xyz`: did you mean `", "xyz cube.obj slab.obj")
+    usage("unknown command `" + 40 * "c" + "`", 40 * "c")
     usage("option --frobnicate is unknown or ambiguous", "contacts --frobnicate")
     usage("option --p is unknown or ambiguous", "contacts --p")
     usage("there is no option -x", "contacts -x")
@@ -443,7 +443,7 @@ def test_usage():
     usage("--quiet takes no value", "devices --quiet=yes")
     usage("--poses needs a value", "contacts cube.obj slab.obj --poses")
     usage("-o needs a value", "contacts cube.obj slab.obj -o")
-    usage("`here` is one word too many", "devices here")
+    usage("unexpected argument `here`", "devices here")
     usage("contacts needs two bodies, A and B", "contacts cube.obj --poses poses.csv -o no.npz")
     usage("contacts needs --poses P", "contacts cube.obj slab.obj -o no.npz")
     usage("render needs --poses P", "render cube.obj slab.obj -o no.png")
@@ -451,30 +451,30 @@ def test_usage():
     usage("bench needs two bodies, A and B, a scene, or none", "bench cube.obj", dev=True)
     usage("contacts needs -o OUT.npz", f"contacts {POSES}")
     usage("render needs -o OUT.png", f"render {POSES}")
-    usage("`more` is one word too many", f"contacts {POSES} more -o no.npz")
-    usage("--precision: `f16` is neither f32 nor f64", NO, "--precision f16")
+    usage("unexpected argument `more`", f"contacts {POSES} more -o no.npz")
+    usage("--precision: `f16` must be f32 or f64", NO, "--precision f16")
     usage("--compact: `0.1x` is not a number", NO, "--compact 0.1x")
     usage("--compact: `` is not a number", NO, "--compact ''")
     usage("--compact: `nan` is not a number", NO, "--compact nan")
     usage("--compact: `0x1` is not a number", NO, "--compact 0x1")
-    usage("--compact: 1.5 is not in 0 to 1", NO, "--compact 1.5")
+    usage("--compact: 1.5 is not in [0, 1]", NO, "--compact 1.5")
     usage("--chunk: `1 ` is not a whole number from 0 on", NO, "--chunk '1 '")
-    usage("--chunk: 0 is not in 1 to 4294967295", NO, "--chunk 0")
+    usage("--chunk: 0 is not in [1, 4294967295]", NO, "--chunk 0")
     usage("--index: `-1` is not a whole number from 0 on", f"render {POSES} -o no.png --index -1")
     usage("--index: `99999999999999999999` is not a whole number from 0 on",
           f"render {POSES} -o no.png --index 99999999999999999999")
-    usage("--width: 0 is not in 1 to 16384", f"render {POSES} -o no.png --width 0")
-    usage("--zoom: 0 is not in 0.001 to 1000", f"render {POSES} -o no.png --zoom 0")
+    usage("--width: 0 is not in [1, 16384]", f"render {POSES} -o no.png --width 0")
+    usage("--zoom: 0 is not in [0.001, 1000]", f"render {POSES} -o no.png --zoom 0")
     usage("--azimuth: `north` is not a number", f"render {POSES} -o no.png --azimuth north")
-    usage("--what: there is no `jacobi`; possible: forward, mean-gradient, vjp, jvp, hessian, list, list-vjp, jacobian, full-hessian",
+    usage("--what: unknown value `jacobi`; possible values: forward, mean-gradient, vjp, jvp, hessian, list, list-vjp, jacobian, full-hessian",
           "bench --what jacobi", dev=True)
-    usage("--variant: there is no `ful`; possible: full, vertices-only, one-sided",
+    usage("--variant: unknown value `ful`; possible values: full, vertices-only, one-sided",
           "bench --variant ful", dev=True)
-    usage("--precision: there is no `f16`; possible: f32, f64", "bench --precision f32,f16",
+    usage("--precision: unknown value `f16`; possible values: f32, f64", "bench --precision f32,f16",
           dev=True)
     usage("--batch: `` is not a whole number from 0 on", "bench --batch 1,,2", dev=True)
     usage("--batch: `1.5` is not a whole number from 0 on", "bench --batch 1.5", dev=True)
-    usage("--batch: 0 is not in 1 to 2147483648", "bench --batch 0", dev=True)
+    usage("--batch: 0 is not in [1, 2147483648]", "bench --batch 0", dev=True)
 
 
 def test_input():
@@ -538,17 +538,17 @@ def test_output():
               f"contacts cube.obj slab.obj --poses input.csv -o {name} {ON}")
         same_bytes("input.csv", "poses.csv")
     # What a command writes ends as it should, which is found before anything else is done.
-    usage("-o out.npy: contacts writes files that end with .npz", f"contacts {POSES} -o out.npy")
-    usage("-o out: jvp writes files that end with .npz", f"jvp {POSES} --tangents poses.csv -o out")
-    usage("-o .npz: gradient writes files that end with .npz",
+    usage("-o out.npy: the output of contacts must end with .npz", f"contacts {POSES} -o out.npy")
+    usage("-o out: the output of jvp must end with .npz", f"jvp {POSES} --tangents poses.csv -o out")
+    usage("-o .npz: the output of gradient must end with .npz",
           f"gradient {POSES} --mean-distance -o .npz")
-    usage("-o out.npz: render writes files that end with .png", f"render {POSES} -o out.npz")
-    usage("-o out.png: jacobian writes files that end with .npz", f"jacobian {POSES} -o out.png")
-    usage("-o out.npz: tune writes files that end with .json", "tune -o out.npz", dev=True)
-    usage("-o -: name a file; standard output is /dev/stdout", f"contacts {POSES} -o -")
-    usage("-o -: name a file; standard output is /dev/stdout", f"render {POSES} -o=-")
+    usage("-o out.npz: the output of render must end with .png", f"render {POSES} -o out.npz")
+    usage("-o out.png: the output of jacobian must end with .npz", f"jacobian {POSES} -o out.png")
+    usage("-o out.npz: the output of tune must end with .json", "tune -o out.npz", dev=True)
+    usage("-o -: name a file; for standard output, use /dev/stdout", f"contacts {POSES} -o -")
+    usage("-o -: name a file; for standard output, use /dev/stdout", f"render {POSES} -o=-")
     usage("-o -: name a file", "tune -o -", dev=True)
-    usage("-o /dev/null: tune writes files that end with .json", "tune -o /dev/null", dev=True)
+    usage("-o /dev/null: the output of tune must end with .json", "tune -o /dev/null", dev=True)
     absent("out.npy", "out", "-")
     # As --output=FILE is; of two words the second is the whole name.
     run(0, f"contacts {POSES} -q -o=equals.npz --device host")

@@ -33,8 +33,8 @@ def test_what_is_warned_about():
     # Hard contacts alone take a joint's damping as it is before the step.
     changed("fall.scene.json", "damped.scene.json", ('"slide", ', '"slide", "damping": 500, '))
     said = compare("damped.scene.json --steps 2",
-                   err=r'^abut: warning: damped\.scene\.json by "lcp": links\[1\]\.joint: its damping and stiffness are too much for steps of 10 ms, in which speeds swing up; steps of up to 8 ms hold near the start$')
-    check(lines_with(said.err, "swing up") == 1, "soft contacts take damping in, and are warned about")
+                   err=r'^abut: warning: damped.scene.json by "lcp": links\[1\].joint: its damping and stiffness are too large for steps of 10 ms: the speeds will oscillate and grow; near the start, steps of up to 8 ms are stable$')
+    check(lines_with(said.err, "ms: the speeds will oscillate and grow; near the start, steps of up to") == 1, "soft contacts take damping in, and are warned about")
 
 
 def test_what_nothing_touches():
@@ -158,19 +158,19 @@ def test_what_is_left_out():
 
 def test_what_is_wrong():
     usage("compare needs a scene", "compare --steps 3")
-    usage("--steps T is needed where no controls of shape (T, N, nu) tell how many there are",
+    usage("--steps T is missing; it is needed unless controls of shape (T, N, nu) give the number of steps",
           "compare rest.scene.json")
-    usage("--models: there is no `soft`; possible: cone, lcp, spring",
+    usage("--models: unknown value `soft`; possible values: cone, lcp, spring",
           "compare rest.scene.json --steps 3 --models cone,soft")
     usage("--models names lcp twice", "compare rest.scene.json --steps 3 --models lcp,cone,lcp")
-    usage("--world is of --states", "compare rest.scene.json --steps 3 --world 1")
-    usage("-o no.npz: compare writes files that end with .png",
+    usage("--world works only with --states", "compare rest.scene.json --steps 3 --world 1")
+    usage("-o no.npz: the output of compare must end with .png",
           "compare rest.scene.json --steps 3 -o no.npz")
-    usage("-o -: name a file; standard output is /dev/stdout",
+    usage("-o -: name a file; for standard output, use /dev/stdout",
           "compare rest.scene.json --steps 3 -o -")
-    usage("--series no.png: compare writes files that end with .npz",
+    usage("--series no.png: the output of compare must end with .npz",
           "compare rest.scene.json --steps 3 --series no.png")
-    usage("--coordinate: 6 is not in 0 to 5, the scene's",
+    usage("--coordinate: 6 is not in [0, 5], the scene's",
           f"compare rest.scene.json --steps 3 --models cone --coordinate 6 {ON}")
     usage("compare has no option --worlds", "compare rest.scene.json --steps 3 --worlds 2")
     usage("compare has no option --contacts", "compare rest.scene.json --steps 3 --contacts")
@@ -185,12 +185,12 @@ def test_what_is_wrong():
                err=r"^abut: wrong\.scene\.json:1: what: ")
     check(said.err.count("\n") == 1, "what is wrong is told more than once")
     put("still.scene.json", '{"links": [{}]}\n')
-    wrong("still.scene.json: nothing moves: there is no end to differentiate",
+    wrong("still.scene.json: nothing moves, so there is no final state to differentiate",
           f"compare still.scene.json --steps 3 --models cone -o no.png {ON}")
     put("given.scene.json", """{"links": [{"joint": {"type": "free"}, "mass": 1, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}],
  "pairs": [{}]}
 """)
-    wrong("given.scene.json: pairs[0] has no bodies, whose contacts could be compared",
+    wrong("given.scene.json: pairs[0] has no bodies, so there are no contacts to compare",
           f"compare given.scene.json --steps 3 --models cone -o no.png {ON}")
     run(2, f"compare rest.scene.json --steps 3 --models cone {ON} --series none/s.npz")
     absent("no.png", "no.npz")

@@ -22,11 +22,11 @@ def test_the_command():
         out=(r"^box\.obj: 6 faces: 1 superquadric, union 0\.00299[0-9]* m \(0\.8 % of the diagonal\), [0-9.e-]+ s on .+$",
         r"^IoU 0\.9[0-9]+, coverage [01]\.[0-9]+, precision [01]\.[0-9]+; Chamfer [0-9.]+ %, Hausdorff [0-9.]+ % of the diagonal$",
         r"^largest uncovered part [0-9.e-]+ % of the volume, surplus [0-9.e-]+ %, [0-9.e-]+ % of the surface beyond 1 %; smallest axis 0\.0[0-9]+ m, [0-9] exponents? at a bound$",
-        r"^depth by the field over that in the mesh: 1\.[0-9]+ in the median, 95 % below [0-9.]+, at most [0-9.]+ at \(0\.[0-9]+, 0\.[0-9]+, 0\.[0-9]+\)$",
+        r"^depth in the field divided by depth in the mesh: median 1.[0-9]+, 95 % below [0-9.]+, maximum [0-9.]+ at \(0.[0-9]+, 0.[0-9]+, 0.[0-9]+\)$",
         r"^box\.body\.json: 300 vertices, 596 faces, 894 edges; genus 0$",
         r"^triangles: mean quality 0\.[89][0-9]+, least 0\.[0-9]+$",
-        r"^off the field's surface, % of the diagonal of 0\.3[0-9]+ m: 0\.[0-9]+ on average, [0-9.]+ at most; volume kept 0\.9[0-9]+$",
-        r"^box\.csv: 1 row of 11 numbers; they are to be joined with --union 0\.008, which tables do not tell$"),
+        r"^distance from the field's surface, % of the diagonal of 0.3[0-9]+ m: 0.[0-9]+ on average, [0-9.]+ at most; volume ratio 0.9[0-9]+$",
+        r"^box.csv: 1 row of 11 numbers; import them with --union 0.008, because tables do not contain it$"),
         err="")
     there("box.body.json", "box.contact.obj", "box.surface.obj")
     valid_json(text_of("box.body.json"))
@@ -37,7 +37,7 @@ def test_the_command():
     check(first == again, "again.body.json differs")
     said = run(0, "decompose box.obj --error 0.1 --max-primitives 2 --scale 1000 --json -o",
                f"large.body.json {ON}",
-               err=r"box\.obj: unit: the box.s diagonal is 374\.[0-9] m; if the file is in millimetres, scale it by 0\.001 \(--scale 0\.001\)",
+               err=r"box\.obj: unit: the diagonal of the box is 374\.[0-9] m; if the file is in millimetres, scale it by 0.001 \(--scale 0.001\)",
                is_json=True, out=('"end": "done"', '"primitives": 1', r'"diagonal": 374\.',
                r'"contact_mesh": \{', '"hausdorff_percent": [0-9.]+,'))
     for key in ("decomposing", "measuring", "whole"):
@@ -72,17 +72,17 @@ def test_the_command():
     check(lines_with(two, r"^v 0\.[6-9]") and lines_with(two, r"^v 0\.[0-3]"), "two.contact.obj has one box")
     # One primitive for two bodies, and a table of such a one: what is far from its mesh is warned about.
     run(0, f"decompose two.obj --primitives 1 --export poor.csv -q -o poor.body.json {ON}",
-        err=r"two\.obj: poor fit: with 1 primitive the IoU is 0\.[0-7][0-9], below 0\.8, and [0-9]+ % of the mesh is covered \(more --primitives, or --error E ")
+        err=r"two\.obj: poor fit: with 1 primitive the IoU is 0\.[0-7][0-9], below 0\.8, and [0-9]+ % of the mesh is covered \(use more --primitives, or --error E ")
     run(0, f"decompose --import poor.csv two.obj -q {ON}", out="",
         err=r"poor\.csv: poor fit: with 1 primitive the IoU is 0\.[0-7][0-9], below 0\.8")
     # Of a plate depths are wrong, by a fit, by a table, and for inspect, which tells how many primitives there are.
     changed("box.obj", "plate.obj", (r"^(v .*) 0\.1$", r"\1 0.02"))
     run(0, f"decompose plate.obj --primitives 1 --export plate.csv -q -o plate.body.json {ON}",
-        err=r"plate\.obj: depths within the body are [0-9.]+ times those in the mesh in the median")
+        err=r"plate.obj: penetration depths in the body are [0-9.]+ times those in the mesh \(median\), and ")
     run(0, f"decompose --import plate.csv --union 0.008 plate.obj {ON}",
-        err=r"plate\.csv: depths within the body are [0-9.]+ times those in the mesh in the median")
+        err=r"plate.csv: penetration depths in the body are [0-9.]+ times those in the mesh \(median\), and ")
     run(0, f"inspect plate.body.json plate.obj -o plate.html {ON}", out="^1 primitive; ",
-        err=r"plate\.body\.json: depths within the body are [0-9.]+ times those in the mesh in the median")
+        err=r"plate.body.json: penetration depths in the body are [0-9.]+ times those in the mesh \(median\), and ")
     has(text_of("plate.html"), 'class="warn">Depths within the body are [0-9.]+ times')
     # Without its lid: what is over the hole counts for no distance.
     changed("box.obj", "open.obj", (r"^f 5 6 8 7\n", ""))
@@ -123,36 +123,36 @@ def test_what_is_refused():
     put("thin.obj", "".join(f"v {x} {y} {z}\n" for z in (0, 0.001) for y in (0, 1) for x in (0, 1)) + FACES)
     run(2, f"decompose sheet.obj --primitives 1 -o no.body.json {ON}", err=r"sheet\.obj: .*enclose")
     run(2, f"decompose thin.obj --primitives 1 -o no.body.json {ON}",
-        err=r"thin\.obj: the mesh encloses [0-9]+ of the [0-9]+ cells .*make a grid of it by abut field")
+        err=r"thin\.obj: the mesh encloses only [0-9]+ of the [0-9]+ cells .*make a grid with `abut field`")
     run(2, f"decompose nan.obj --primitives 1 -o no.body.json {ON}", err=r"nan\.obj:3: ")
     run(2, "decompose box.body.json --primitives 1 -o no.body.json",
-        err=r"box\.body\.json: is no mesh; decompose takes \.obj, \.stl, \.ply or \.off")
+        err=r"box\.body\.json: is not a mesh; decompose takes \.obj, \.stl, \.ply or \.off")
     run(2, "decompose box.obj", err=r"decompose needs -o NAME\.body\.json")
-    run(2, "decompose box.obj -o no.npz", err=r"decompose writes files that end with \.body\.json")
+    run(2, "decompose box.obj -o no.npz", err=r": the output of decompose must end with .body.json")
     run(2, "decompose box.obj --primitives 1 --vertices 7 -o no.body.json",
-        err=r"--vertices: 7 is not in 8 to 65536")
+        err=r"--vertices: 7 is not in \[8, 65536\]")
     run(2, "decompose box.obj --primitives 65 -o no.body.json", err=r"--primitives")
     run(2, "decompose box.obj --primitives 3 --error 0.1 -o no.body.json",
-        err=r"--error and --max-primitives do not go with it")
+        err=r"--primitives fixes the number of primitives: leave out --error and --max-primitives")
     run(2, "decompose box.obj --family both -o no.body.json",
-        err=r"--family: .both. is neither sq nor auto")
+        err=r"--family: .both. must be sq or auto")
     run(2, "decompose box.obj --family auto --export no.csv -o no.body.json",
-        err=r"--export: tables cannot say what is taken away and what polyhedra there are")
+        err=r"--export: tables cannot contain subtracted primitives and polyhedra, which --family auto may make")
     run(2, "decompose --import near.txt --family sq -o no.body.json",
-        err=r"--family is for meshes that are fitted")
+        err=r"--family works only when a mesh is fitted: --import takes superquadrics as they are")
     run(2, "decompose box.obj --union 1 -o no.body.json", err=r"--union")
     put("flat.csv", "1,1,1,1,1,0,0,0,0,0,0\n1,1,1,0,1,0,0,0,0,0,0\n")
     run(2, "decompose --import flat.csv -o no.body.json",
         err=r"flat\.csv:2: column 4: half axis y is 0 m, not in \[1e-06, 1e\+06\]")
     put("short.txt", "1 1 1 1 1 0 0 0 0 0\n")
     run(2, "decompose --import short.txt -o no.body.json",
-        err=r"short\.txt:1: 10 columns, not the 11 of a superquadric")
+        err=r"short\.txt:1: has 10 columns, expected the 11 of a superquadric")
     run(2, "decompose --import near.txt --primitives 3 -o no.body.json",
-        err=r"--primitives is for meshes that are fitted")
+        err=r"--primitives works only when a mesh is fitted: --import takes superquadrics as they are")
     run(2, "decompose --import near.txt",
         err=r"needs -o NAME\.body\.json, --export TABLE or a mesh")
     run(2, "decompose --import near.txt box.obj again.obj -o no.body.json",
-        err=r"again\.obj. is one word too many")
+        err=r"unexpected argument .again\.obj.")
     run(2, "decompose --import missing.csv -o no.body.json", err=r"missing\.csv: No such file")
     run(2, "decompose box.obj --primitives 1 --export no.mat -o no.body.json",
         err=r"--export no\.mat: tables end with \.csv, \.txt or \.npy")

@@ -18,14 +18,14 @@ def test_without_a_driver():
     same_arrays("default.npz", "named.npz", "d")
     run(0, f"render {POSES} --smoothing sharp.json -o default.png -q", line=DRIVER)
     run(0, "devices", err="",
-        out=r"^No OpenCL device is there: an OpenCL driver .*pocl-opencl-icd\) makes .*\.$")
+        out=r"^There is no OpenCL device. To use the processor as one, install an OpenCL driver .*pocl-opencl-icd\)\.$")
     valid_json(run(0, "devices --json", err="").out)
     lacks(run(0, "--help").err, "OpenCL driver")
 
 
 def one_warning(said, regex):
     """The only one, in one line."""
-    has(said.err, "^abut: warning: device .* the kernels do not build: CL_BUILD_PROGRAM_FAILURE: "
+    has(said.err, "^abut: warning: device .* the kernels do not compile: CL_BUILD_PROGRAM_FAILURE: "
         f"reason 1; {regex}$")
     check(said.err.count("\n") == 1, f"not one line: {said.err}")
 

@@ -98,7 +98,7 @@ def test_by_shape():
     usage("--each-pose is of --by shape", f"gradient {PAIR} --reduce energy --each-pose -o no.npz")
     usage("--follow is of --by shape", f"gradient {PAIR} --reduce energy --follow -o no.npz")
     run(0, f"gradient {PAIR} {ON} --reduce mean-distance --by shape --follow -o follow.npz -q")
-    usage("--by shape excludes --soft, --hessian and --full-hessian",
+    usage("--by shape cannot be combined with --soft, --hessian or --full-hessian",
           f"gradient {PAIR} --reduce energy --by shape --hessian h.npz -o no.npz")
     usage("the soft distance has no gradient by shape",
           f"gradient {PAIR} --reduce soft-distance --by shape -o no.npz")
@@ -129,17 +129,17 @@ def test_along_shapes():
         f"--precision {WIDE}")
     usage("--each-pose is of --by shape", f"jvp {PAIR} --tangents one.npz --each-pose -o no.npz")
     usage("--follow is of --by shape", f"jvp {PAIR} --tangents one.npz --follow -o no.npz")
-    usage("--by shape excludes --soft",
+    usage("--by shape cannot be combined with --soft",
           f"jvp {PAIR} --tangents one.npz --by shape --soft s.json -o no.npz")
     write("bad.npz", a_vertices=full((8, 2), 1.))
     run(2, f"jvp {PAIR} {ON} --tangents bad.npz --by shape -o no.npz",
-        line="abut: bad.npz: array 'a_vertices': shape (8, 2), not (8, 3): the body's numbers")
+        line="abut: bad.npz: array 'a_vertices': has shape (8, 2), expected (8, 3): the body's numbers")
     write("bad.npz", a_vertices=full((8, 3), math.nan))
     run(2, f"jvp {PAIR} {ON} --tangents bad.npz --by shape -o no.npz",
-        line="abut: bad.npz: array 'a_vertices': number 0, counted from 0, is nan")
+        line="abut: bad.npz: array 'a_vertices': number 0 (0-based) is nan; it must be finite")
     write("bad.npz", tangent1=full(6, 1.))
     run(2, f"jvp {PAIR} {ON} --tangents bad.npz --by shape -o no.npz",
-        line="abut: bad.npz: holds no direction of a body's numbers, such as a_vertices or b_axes")
+        line="abut: bad.npz: contains no direction of a body's numbers, such as a_vertices or b_axes")
     write("bad.npz", a_vertices=full((8, 3), 1.), a_vertexes=full((8, 3), 1.))
     run(0, f"jvp {PAIR} {ON} --tangents bad.npz --by shape -o some.npz -q",
         line="abut: warning: bad.npz: array 'a_vertexes' is no direction; it is left out")
@@ -239,11 +239,11 @@ def test_jacobian_blocks():
 def test_no_poses_poses_that_are_not_finite():
     none = "cube.body.json slab.body.json --poses none.csv"
     run(0, f"gradient {none} {ON} --mean-distance -o none.npz -q",
-        line="abut: warning: none.csv: holds no poses; what is written holds none either")
+        line="abut: warning: none.csv: contains no poses; the output will be empty")
     laid_out("none.npz", "g1 float32 0 6")
     run(0, f"jvp {none} {ON} --tangents one.npz -o none.npz -q")
     run(0, f"jacobian {none} {ON} -o none.npz -q")
-    wrong("none.csv: holds no poses that can be checked", f"gradcheck {none} --device host -q",
+    wrong("none.csv: contains no poses that can be checked", f"gradcheck {none} --device host -q",
           dev=True)
     odd = "cube.body.json slab.body.json --poses not-finite.csv --smoothing sharp.json"
     run(0, f"gradient {odd} {ON} --reduce energy -o odd.npz -q")
@@ -304,25 +304,25 @@ def test_gradcheck_always_in_float64():
 
 
 def test_usage_and_input():
-    one_of = "gradient needs one of --reduce NAME, --mean-distance and --cotangents C.npz"
+    one_of = "gradient needs --reduce NAME, --mean-distance or --cotangents C.npz"
     usage(one_of, NO)
     usage(one_of, NO, "--mean-distance --reduce energy")
     usage(one_of, NO, "--mean-distance --cotangents d_bar.npz")
-    usage("--reduce: there is no `least`; possible: mean-distance, activity, energy, soft-minimum, distance, soft-distance",
+    usage("--reduce: unknown value `least`; possible values: mean-distance, activity, energy, soft-minimum, distance, soft-distance",
           NO, "--reduce least")
     usage("--temperature is of --reduce soft-distance", NO, "--reduce distance --temperature 0.1")
-    usage("--temperature: 0 is not in 1e-12 to 1e+09", NO, "--reduce soft-distance --temperature 0")
-    usage("--hessian is of a reduction, not of --cotangents", NO,
+    usage("--temperature: 0 is not in [1e-12, 1e+09]", NO, "--reduce soft-distance --temperature 0")
+    usage("--hessian works only with a reduction, not with --cotangents", NO,
           "--cotangents d_bar.npz --hessian one.npz")
-    usage("--hessian and --soft exclude each other", NO,
+    usage("--hessian and --soft cannot be combined", NO,
           "--mean-distance --hessian one.npz --soft soft.json")
-    usage("--full-hessian: there is no `3`; possible: both, 1, 2", NO,
+    usage("--full-hessian: unknown value `3`; possible values: both, 1, 2", NO,
           "--mean-distance --full-hessian 3")
-    usage("--full-hessian is of a reduction, not of --cotangents", NO,
+    usage("--full-hessian works only with a reduction, not with --cotangents", NO,
           "--cotangents d_bar.npz --full-hessian 1")
-    usage("--full-hessian excludes --hessian and --soft", NO,
+    usage("--full-hessian cannot be combined with --hessian or --soft", NO,
           "--mean-distance --full-hessian 1 --soft soft.json")
-    usage("--full-hessian excludes --hessian and --soft", NO,
+    usage("--full-hessian cannot be combined with --hessian or --soft", NO,
           "--mean-distance --full-hessian 1 --hessian one.npz")
     usage("gradient needs two bodies, A and B",
           "gradient cube.obj --poses poses.csv --mean-distance")
@@ -335,8 +335,8 @@ def test_usage_and_input():
     usage("gradcheck needs --poses P", "gradcheck cube.obj slab.obj", dev=True)
     usage("gradcheck has no option --precision", f"gradcheck {PAIR} --precision f32", dev=True)
     usage("contacts has no option --tangents", f"contacts {PAIR} -o no.npz --tangents one.npz")
-    usage("--step: 0 is not in 1e-12 to 1e+09", f"gradcheck {PAIR} --step 0", dev=True)
-    usage("--threshold: 2 is not in 0 to 1", f"jacobian {PAIR} -o no.npz --threshold 2")
+    usage("--step: 0 is not in [1e-12, 1e+09]", f"gradcheck {PAIR} --step 0", dev=True)
+    usage("--threshold: 2 is not in [0, 1]", f"jacobian {PAIR} -o no.npz --threshold 2")
 
     wrong(f"missing.npz: {MISSING}", NO, "--cotangents missing.npz")
     wrong(f"missing.npz: {MISSING}", NO, "--mean-distance --hessian missing.npz")
@@ -348,32 +348,32 @@ def test_usage_and_input():
         """The text behind the name of the file of these arrays."""
         write("bad.npz", **arrays)
         wrong(f"bad.npz: {text}", words, f"bad.npz {PAIR} {ON} -q -o no.npz")
-    refused("holds none of p_bar, d_bar, n_bar, activity_bar, weight_bar", "gradient --cotangents",
+    refused(": contains none of p_bar, d_bar, n_bar, activity_bar, weight_bar", "gradient --cotangents",
             bar=full((3, 304), 1.))
-    refused("array 'd_bar': shape (3, 300), not (3, 304): 3 poses of 304 contacts",
+    refused(": array 'd_bar': has shape (3, 300), expected (3, 304): 3 poses of 304 contacts",
             "gradient --cotangents", d_bar=full((3, 300), 1.))
-    refused("array 'p_bar': shape (3, 304), not (3, 304, 3): 3 poses of 304 contacts",
+    refused(": array 'p_bar': has shape (3, 304), expected (3, 304, 3): 3 poses of 304 contacts",
             "gradient --cotangents", d_bar=full((3, 304), 1.), p_bar=full((3, 304), 1.))
-    refused("array 'n_bar': shape (912,), not (3, 304, 3): 3 poses of 304 contacts",
+    refused(": array 'n_bar': has shape (912,), expected (3, 304, 3): 3 poses of 304 contacts",
             "gradient --cotangents", n_bar=full(912, 1.))
-    refused("array 'activity_bar': number 0, counted from 0, is nan", "gradient --cotangents",
+    refused(": array 'activity_bar': number 0 (0-based) is nan; it must be finite", "gradient --cotangents",
             activity_bar=full((3, 304), math.nan))
-    refused("array 'd_bar': number 0, counted from 0, is inf", "gradient --cotangents",
+    refused(": array 'd_bar': number 0 (0-based) is inf; it must be finite", "gradient --cotangents",
             d_bar=full((3, 304), math.inf))
-    refused("array 'd_bar': 1e+300 is beyond float32; --precision f64 takes it",
+    refused(": array 'd_bar': 1e+300 is too large for float32; use --precision f64",
             "gradient --cotangents", d_bar=full((3, 304), 1e300))
     refused("array 'd_bar': a text, not numbers", "gradient --cotangents", d_bar="?" * 9)
     for option in ("jvp --tangents", "gradient --mean-distance --hessian"):
-        refused("holds neither tangent1, tangent2 nor tangent", option, s1=full(6, 1.),
+        refused("holds no tangent: expected tangent1, tangent2 or tangent", option, s1=full(6, 1.),
                 s2=full(6, 1.))
         refused("holds both tangent and tangent1 or tangent2", option, tangent=full((2, 6), 1.),
                 tangent2=full(6, 1.))
-        refused("array 'tangent1': shape (7,), neither (3, 6) nor (6,)", option,
+        refused(": array 'tangent1': has shape (7,), expected (3, 6) or (6,)", option,
                 tangent1=full(7, 1.))
-        refused("array 'tangent2': shape (4, 6), neither (3, 6) nor (6,)", option,
+        refused(": array 'tangent2': has shape (4, 6), expected (3, 6) or (6,)", option,
                 tangent1=full(6, 1.), tangent2=full((4, 6), 1.))
-        refused("array 'tangent': shape (3, 6), not (2, 6)", option, tangent=full((3, 6), 1.))
-        refused("array 'tangent1': number 0, counted from 0, is nan", option,
+        refused(": array 'tangent': has shape (3, 6), expected (2, 6)", option, tangent=full((3, 6), 1.))
+        refused(": array 'tangent1': number 0 (0-based) is nan; it must be finite", option,
                 tangent1=full(6, math.nan))
         refused("array 'tangent2': a text, not numbers", option, tangent2="?" * 6)
     absent("no.npz")

@@ -62,9 +62,9 @@ def test_words_that_name_no_device_or_no_part_of_one():
     run(2, no, f"{ON} --timeout 0")
     run(2, no, f"{ON} --timeout soon")
     run(0, BASE, f"-o slow.npz {ON} --timeout 1000")
-    usage("--device names nothing", no, "--device ''")
-    usage("--device names nothing", no, f"--device= {ON}")
-    usage("--timeline names nothing", no, f"{ON} --timeline ''")
+    usage("--device: the value is empty", no, "--device ''")
+    usage("--device: the value is empty", no, f"--device= {ON}")
+    usage("--timeline: the value is empty", no, f"{ON} --timeline ''")
     absent("no.npz")
     run(2, no, f"{ON} " * 65, line="abut: --device is given more than 64 times")
     if DEVICE != "pocl":
@@ -100,7 +100,7 @@ def test_devices_that_fail_in_the_middle():
     # What the other does is no measurement of both.
     run(1, f"bench {bodies} --poses many.csv --batch 400 {two}", dev=True,
         env={"ABUT_TEST_FAILURES": "1"},
-        line="abut-dev: not all of the devices that were to be timed work",
+        line="abut-dev: some of the devices in the timeline do not work",
         err=f"{failed}; .* its share$")
     # The second program is that of adjoints; the first lines of the compiler's are given.
     os.environ["ABUT_TEST_FAILURES"] = "0"
@@ -116,7 +116,7 @@ def test_devices_that_fail_in_the_middle():
         env={"ABUT_TEST_NAME": "caf\u00e9 \1"})
     valid_json(text_of("strange.json"))
     there("strange.png")
-    silent = r"device [0-9]+ \(.*\) does not say what it is: CL_OUT_OF_RESOURCES"
+    silent = r"device [0-9]+ \(.*\) does not report its properties: CL_OUT_OF_RESOURCES"
     run(0, "devices", env={"ABUT_TEST_SILENT": "1"}, out=(rf"^Unusable: {silent}\.$",
         "^[0-9]+ +host .*table: the host path"))
     run(0, "devices --json", env={"ABUT_TEST_SILENT": "1"}, out=('"settings": null',

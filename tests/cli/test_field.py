@@ -34,7 +34,7 @@ def setup():
 def test_the_command():
     os.environ["ABUT_CACHE_DIR"] = os.path.abspath("cache")
     run(0, "field box.stl -o box.body.json",
-        out=(r"^box\.stl: 12 faces, 12 triangles in flat faces merged, .*: [0-9]+ vertices, 12 edges; field of [0-9]+ cells.*, [0-9.]+ MiB$",
+        out=(r"^box.stl: 12 faces, 12 triangles merged into flat faces, .*: [0-9]+ vertices, 12 edges; field of [0-9]+ cells.*, [0-9.]+ MiB$",
         r"^cells of [0-9.e-]+ m, the finest [0-9.e-]+ m; [0-9]+ blocks; diagonal 0\.3742 m, volume 0\.006 m\^3$",
         "^error, % of the diagonal +median +95 % +largest$",
         "^away from sharp edges +[0-9.e-]+ +[0-9.e-]+ +[0-9.e-]+$",
@@ -46,7 +46,7 @@ def test_the_command():
     check(lines_with(text_of("box.contact.obj"), "^l ") == 12, "not 12 edges")
     for file in ("body.json", "grid.npz", "contact.obj", "surface.obj"):
         shutil.copy(f"box.{file}", f"before.{file}")
-    run(0, "field box.stl -o box.body.json", out=r"^box\.stl: .* MiB, kept from before$")
+    run(0, "field box.stl -o box.body.json", out=r"^box.stl: .* MiB, from the cache$")
     for file in ("body.json", "grid.npz", "contact.obj", "surface.obj"):
         same_bytes(f"box.{file}", f"before.{file}")
     said = run(0, "field box.stl -o box.body.json --no-cache")
@@ -72,18 +72,18 @@ def test_diagnostics_by_name():
     stl("inside-out.stl", turn=lambda t: True)
     stl("one-turned.stl", turn=lambda t: t == 3)
     stl("speck.stl", 1e-5)
-    diagnosed("inside-out.stl", "inside out: 1 of 1 shell with faces inwards was turned")
-    diagnosed("one-turned.stl", "turned: 1 triangle ran against the neighbours, and was turned")
+    diagnosed("inside-out.stl", "inside out: 1 of 1 shell had inward faces and was turned; to model a cavity, put it inside another shell")
+    diagnosed("one-turned.stl", "turned: 1 triangle had the opposite orientation of the neighbours and was turned; check the volume, which is now ")
     diagnosed("open.stl", r"open: 1 hole was closed, the widest 0\.[0-9]+ m across")
-    diagnosed("millimetres.stl", r"unit: the box's diagonal is 374\.2 m; if the file is in millimetres, "
-              r"scale it by 0\.001 \(--scale 0\.001(, of all bare meshes; of one, `abut field --scale 0\.001`)?\)$")
-    diagnosed("speck.stl", r"small: the box's diagonal is 3\.742e-06 m")
+    diagnosed("millimetres.stl", r"unit: the diagonal of the box is 374\.2 m; if the file is in millimetres, "
+              r"scale it by 0\.001 \(--scale 0\.001( for all bare meshes, or `abut field --scale 0\.001` for one)?\)$")
+    diagnosed("speck.stl", r"small: the diagonal of the box is 3.742e-06 m, which is too small to fit a smoothing, so contacts will fail; if the file is not in metres, scale it up")
     run(2, f"contacts speck.stl speck.stl --poses poses.csv -o specks.npz {ON} -q",
-        err=r"^abut: speck\.stl, speck\.stl: bodies of 3\.74.*e-06 m are too small to fit a smoothing to")
+        err=r"^abut: speck.stl, speck.stl: bodies of 3.74.*e-06 m are too small to fit a smoothing, whose lengths are at least ")
     absent("specks.npz")
     stl("tiny.stl", 0.01)
     stl("little.stl", 6e-4)  # just too small for a smoothing of its own
-    diagnosed("little.stl", r"small: the box's diagonal is 0\.0002245 m")
+    diagnosed("little.stl", r"small: the diagonal of the box is 0.0002245 m, which is too small to fit a smoothing, so contacts will fail; if the file is not in metres, scale it up")
     # A body file whose mesh is in millimetres, and its primitives are not.
     stl("metres.stl")
     for mesh in ("metres", "millimetres"):
@@ -93,11 +93,11 @@ def test_diagnostics_by_name():
     run(0, f"contacts metres.body.json cube.body.json --poses poses.csv -o fits.npz {ON} -q",
         err="")
     run(0, f"contacts millimetres.body.json cube.body.json --poses poses.csv -o misfit.npz {ON} -q",
-        err=r"^abut: warning: millimetres\.body\.json: misfit: half of the mesh's vertices are [0-9.]+ m and more off")
+        err=r"^abut: warning: millimetres.body.json: misfit: half of the vertices of the mesh are [0-9.]+ m or more from the surface of the body's field, and the diagonal of the mesh is ")
     # What lies behind the end of a mesh is left out, and whoever reads the file hears of it.
     put("more.stl", content("box.stl").decode() + "more\n")
     put("more.body.json", content("metres.body.json").decode().replace("metres.stl", "more.stl"))
-    left_out = "trailing: 5 bytes behind the end of the mesh in its file were left out; is the file whole, and its header right?"
+    left_out = "trailing: 5 bytes after the end of the mesh in the file were ignored; check that the file is complete and its header correct"
     diagnosed("more.stl", left_out.replace("?", r"\?"))
     run(0, "field more.stl -o more-again.body.json", err=left_out.replace("?", r"\?"))
     for path, words in (("more.stl", f"contacts more.stl cube.body.json --poses poses.csv {ON}"),
@@ -155,27 +155,27 @@ def test_what_is_refused():
     command("field box.stl -o box.body.json")
     usage("field needs a mesh", "field -o no.body.json")
     usage("field needs -o NAME.body.json", "field box.stl")
-    usage("`open.stl` is one word too many", "field box.stl open.stl -o no.body.json")
-    usage("-o no.json: field writes files that end with .body.json", "field box.stl -o no.json")
-    usage("-o .body.json: field writes files that end with .body.json",
+    usage("unexpected argument `open.stl`", "field box.stl open.stl -o no.body.json")
+    usage("-o no.json: the output of field must end with .body.json", "field box.stl -o no.json")
+    usage("-o .body.json: the output of field must end with .body.json",
           "field box.stl -o .body.json")
-    usage("-o /dev/null: field writes files that end with .body.json", "field box.stl -o /dev/null")
+    usage("-o /dev/null: the output of field must end with .body.json", "field box.stl -o /dev/null")
     usage("-o -: name a file", "field box.stl -o -")
     usage("box.body.json: is no mesh; field takes .obj, .stl, .ply or .off, and by Assimp .glb, .gltf or .dae",
           "field box.body.json -o no.body.json")
-    usage("--cells: 7 is not in 8 to 128", NO, "--cells 7")
+    usage("--cells: 7 is not in [8, 128]", NO, "--cells 7")
     usage("--cells: `x` is not a whole number from 0 on",
           "contacts box.stl box.stl --poses poses.csv -o no.npz --cells x")
-    usage("--vertices: 7 is not in 8 to 16777216", NO, "--vertices 7")
+    usage("--vertices: 7 is not in [8, 16777216]", NO, "--vertices 7")
     usage("--vertices: `some` is not a whole number from 0 on", NO, "--vertices some")
-    usage("--tolerance: 1 is not in 1e-05 to 0.1", NO, "--tolerance 1")
-    usage("--scale: 0 is not in 1e-09 to 1e+09", NO, "--scale 0")
-    usage("--memory: 0 is not in 1 to 1048576", NO, "--memory 0")
+    usage("--tolerance: 1 is not in [1e-05, 0.1]", NO, "--tolerance 1")
+    usage("--scale: 0 is not in [1e-09, 1e+09]", NO, "--scale 0")
+    usage("--memory: 0 is not in [1, 1048576]", NO, "--memory 0")
     usage("contacts has no option --tolerance",
           "contacts box.stl box.stl --poses poses.csv -o no.npz --tolerance 0.01")
-    usage("--scale is for bare meshes, of which none is given",
+    usage("--scale works only with bare meshes, and no bare mesh is given",
           f"contacts {POSES} -o no.npz --scale 0.001")
-    usage("--vertices is for bare meshes, of which none is given", "bench --vertices 8", dev=True)
+    usage("--vertices works only with bare meshes, and no bare mesh is given", "bench --vertices 8", dev=True)
     wrong("none.stl: No such file or directory", "field none.stl -o no.body.json")
     run(2, "field box.stl -o nowhere/no.body.json",
         err=r"^abut: nowhere/no\.body\.json: the folder nowhere/: ")
@@ -199,10 +199,10 @@ def test_what_is_refused():
     wrong("lost.body.json: its surface, none.surface.obj: No such file or directory",
           f"contacts lost.body.json cube.body.json --poses poses.csv -o no.npz {ON}")
     changed("box.body.json", "bare.body.json", ("box.surface", "box.contact"))
-    wrong("box.contact.obj: holds no faces, and bare.body.json names it as its surface",
+    wrong("box.contact.obj: contains no faces, and bare.body.json names it as its surface",
           f"contacts bare.body.json cube.body.json --poses poses.csv -o no.npz {ON}")
     put("lines.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n")
-    run(2, "field lines.obj -o no.body.json", err=r"^abut: lines\.obj: holds no faces")
+    run(2, "field lines.obj -o no.body.json", err=r"^abut: lines.obj: contains no faces")
     os.mkdir("full")
     run(1, "field box.stl -o full/box.body.json", limit=FULL_DISK,
         err=r"^abut: full/box\.[a-z.]+: .")

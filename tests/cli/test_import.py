@@ -13,16 +13,16 @@ ARM, HAND = "tests/cli/models/arm.xml", "tests/cli/models/hand.xml"
 def test_what_is_refused_with_and_without_mujoco():
     usage("import needs a model", "import -o no.scene.json")
     usage("import needs -o NAME.scene.json", f"import {ARM}")
-    usage("`b.xml` is one word too many", f"import {ARM} b.xml -o no.scene.json")
-    usage("-o no.json: import writes files that end with .scene.json", f"import {ARM} -o no.json")
-    usage("-o .scene.json: import writes files that end with .scene.json",
+    usage("unexpected argument `b.xml`", f"import {ARM} b.xml -o no.scene.json")
+    usage("-o no.json: the output of import must end with .scene.json", f"import {ARM} -o no.json")
+    usage("-o .scene.json: the output of import must end with .scene.json",
           f"import {ARM} -o .scene.json")
     usage("-o -: name a file", f"import {ARM} -o -")
     usage("import has no option --poses", f"import {ARM} -o no.scene.json --poses poses.csv")
     wrong("none.xml: No such file or directory", "import none.xml -o no.scene.json")
     for name, text in (("robot.xml", "<mujoco/>"), ("robot.urdf", ""), ("robot.txt", " <robot/>")):
         put(name, text)
-        wrong(f"{name}: a model is no scene; import it first: abut import {name} -o robot.scene.json",
+        wrong(f"{name}: this is a model, not a scene; import it first: abut import {name} -o robot.scene.json",
               f"simulate {name} --steps 1 -o no.npz {ON}")
     shutil.copy(ARM, "own.scene.json")
     wrong("own.scene.json: is an input of this command too",
@@ -38,7 +38,7 @@ def test_what_is_refused_with_and_without_mujoco():
         check(said.err.count("\n") == 1, f"not one line: {said.err}")
         absent("arm.scene.json")
         run(0, "--version", env=env, err="",
-            out=rf"^models are imported by MuJoCo: none that {named} finds \(docs/import\.md\)$")
+            out=rf"^MuJoCo imports models: none found by {named} \(docs/import\.md\)$")
     if "needs Python with the package" in command(f"import {ARM} -o arm.scene.json").err:
         raise Skipped(f"{os.environ.get('ABUT_PYTHON') or 'python3'} has no MuJoCo (pip install mujoco, docs/import.md)")
 
@@ -130,7 +130,7 @@ def test_starts():
         run(0, f"simulate hop.scene.json {start} --steps 1 {ON} --precision f64 -q -o hop.npz")
         check((list(read("hop.npz", "q"))[0], list(read("hop.npz", "v"))[0]) == (q, v), f"a wrong start {start}")
     wrong("hop.scene.json: no start `no`: the scene names `up`, `1`", f"simulate hop.scene.json --start no --steps 1 -o no.npz {ON}")
-    usage("--states has where worlds begin: no --start with it", "simulate hop.scene.json --start up --states hop.npz --steps 1 -o no.npz")
+    usage("--states already contains the start of the worlds: leave out --start", "simulate hop.scene.json --start up --states hop.npz --steps 1 -o no.npz")
 
 
 def test_what_is_wrong():
@@ -198,7 +198,7 @@ def test_what_is_wrong():
     if FAILING:
         run(2, f"import {ARM} -o crashed.scene.json",
             env={"ABUT_TEST_SIGNAL": "11", "LD_PRELOAD": FAILING},
-            err=r"/arm\.xml: the process that reads it with MuJoCo was ended by a signal \(Segmentation fault\)$")
+            err=r"/arm.xml: the process that reads it with MuJoCo was stopped by a signal \(Segmentation fault\)$")
         absent("crashed.scene.json")
         # A signal that asks for the end leaves nothing that is half written.
         os.mkdir("ended")
@@ -211,8 +211,8 @@ def test_what_is_wrong():
     put("blob.xml", '<mujoco><worldbody><geom type="blob"/></worldbody></mujoco>\n')
     run(2, "import blob.xml -o blob.scene.json",
         err=r"^abut: blob\.xml: MuJoCo [0-9.]+ does not read it: .*; what to do where it is too old: docs/import\.md$")
-    run(0, "import --help", out="^MuJoCo that reads models here: [0-9.]+$")
-    run(0, "--version", out="^models are imported by MuJoCo: [0-9.]+$")
+    run(0, "import --help", out="^Installed MuJoCo, which reads models: [0-9.]+$")
+    run(0, "--version", out="^MuJoCo imports models: [0-9.]+$")
 
 
 if __name__ == "__main__":

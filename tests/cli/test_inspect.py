@@ -26,7 +26,7 @@ def test_remesh():
     run(0, f"remesh ball.body.json --vertices 40 -o new.body.json {ON}",
         out=(r"^new\.body\.json: 40 vertices, 76 faces, 114 edges; genus 0$",
         r"^triangles: mean quality 0\.9[0-9]+, least 0\.[0-9]+$",
-        r"^off the field's surface, % of the diagonal of 1\.4[0-9]+ m: [0-9.]+ on average, [0-9.]+ at most; volume kept 0\.[89][0-9]+$"),
+        r"^distance from the field's surface, % of the diagonal of 1.4[0-9]+ m: [0-9.]+ on average, [0-9.]+ at most; volume ratio 0.[89][0-9]+$"),
         err="")
     valid_json(text_of("new.body.json"))
     has(text_of("new.body.json"), r'"mesh": "new\.contact\.obj"', r'"union": 0\.00')
@@ -59,9 +59,9 @@ def test_remesh():
     usage("remesh needs -o NAME.body.json", "remesh ball.body.json")
     usage("cube.obj: is no body file; remesh takes .body.json (`abut field` makes contact meshes of bare meshes)",
           "remesh cube.obj -o x.obj")
-    usage("-o x.png: remesh writes files that end with .body.json or .obj",
+    usage("-o x.png: the output of remesh must end with .body.json or .obj",
           "remesh ball.body.json -o x.png")
-    usage("--vertices: 7 is not in 8 to 65536", "remesh ball.body.json --vertices 7 -o x.obj")
+    usage("--vertices: 7 is not in [8, 65536]", "remesh ball.body.json --vertices 7 -o x.obj")
     run(2, "remesh none.body.json -o x.obj")
     wrong("ball.body.json: is an input of this command too",
           "remesh ball.body.json -o ball.body.json")
@@ -72,11 +72,11 @@ def test_remesh():
 def test_inspect():
     remeshed()
     run(0, f"inspect new.body.json -o report.html {ON}",
-        out=(r"^new\.body\.json beside \./?new\.contact\.obj:$|^new\.body\.json beside new\.contact\.obj:$",
+        out=(r"^new\.body\.json compared with \./?new\.contact\.obj:$|^new\.body\.json compared with new\.contact\.obj:$",
         r"^IoU 0\.[89][0-9]+, coverage (1\.0000|0\.9[0-9]+), precision 0\.[89][0-9]+; largest part uncovered 0\.[0-9]+ %, surplus [0-9.]+ % of the volume$",
-        "^Chamfer [0-9.]+ %, Hausdorff [0-9.]+ % of the diagonal; [0-9.]+ % of the surface is farther off than 1 %$",
-        r"^depth by the field over that in the mesh: [0-9.]+ in the median, 95 % below [0-9.]+, at most [0-9.]+ at \(-?[0-9.e-]+, -?[0-9.e-]+, -?[0-9.e-]+\)$",
-        r"^contact mesh: 40 vertices, 114 edges, of which 0\.0 % leave the field; mean quality of 76 triangles 0\.9[0-9]+$",
+        "^Chamfer [0-9.]+ %, Hausdorff [0-9.]+ % of the diagonal; [0-9.]+ % of the surface is farther away than 1 %$",
+        r"^depth in the field divided by depth in the mesh: median [0-9.]+, 95 % below [0-9.]+, maximum [0-9.]+ at \(-?[0-9.e-]+, -?[0-9.e-]+, -?[0-9.e-]+\)$",
+        r"^contact mesh: 40 vertices, 114 edges, 0\.0 % of them outside the field; mean quality of 76 triangles 0\.9[0-9]+$",
         "^1 primitive; a contact query [0-9.e-]+ ms, in batches of 256 on .+$"), err="")
     check(text_of("report.html").count("data:image/png;base64,iVBORw0KGgo") == 10, "not 10 pictures")
     lacks(text_of("report.html"), r'(?i)<script|src="[^d]|href=|url\(|@import')
@@ -102,15 +102,15 @@ def test_inspect():
     has(text_of("half.html"), "The field has no end")
     usage("inspect needs a body, and takes a mesh to compare it with", "inspect -o x.html")
     usage("inspect needs -o REPORT.html", "inspect ball.body.json")
-    usage("-o x.png: inspect writes files that end with .html", "inspect ball.body.json -o x.png")
+    usage("-o x.png: the output of inspect must end with .html", "inspect ball.body.json -o x.png")
     usage("new.body.json: is no mesh; inspect compares with .obj, .stl, .ply or .off, and by Assimp .glb, .gltf or .dae",
           "inspect ball.body.json new.body.json -o x.html")
-    wrong("poses.csv: a mesh ends with .obj, .stl, .ply or .off, or by Assimp with .glb, .gltf or .dae",
+    wrong("poses.csv: the name of a mesh must end with .obj, .stl, .ply or .off, or with .glb, .gltf or .dae (read by Assimp)",
           "inspect ball.body.json poses.csv -o x.html")
     wrong("none.obj: No such file or directory", "inspect ball.body.json none.obj -o x.html")
     run(2, "inspect ball.body.json -o x.html", err="encloses nothing")
     put("line.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n")
-    wrong("line.obj: has no faces to compare with: name a mesh behind the body",
+    wrong("line.obj: has no faces to compare with: give a mesh after the body",
           "inspect ball.body.json line.obj -o x.html")
     absent("x.html")
 
@@ -120,7 +120,7 @@ def test_suggest():
     run(0, f"suggest new.body.json cube.body.json --samples 30 -o suggest.png {ON}",
         out=("^(30|2[0-9]) random poses in collision: [0-9.e-]+ pairs of edges each, of which [0-9.]+ % have both edges kept by$",
         r'^  "edges": \[[0-9]+, [0-9]+\]$', r'^  "vertices": \[[0-9]+, [0-9]+\]$',
-        "^a query: [0-9]+ contacts, [0-9.e-]+ ms; as the smoothing is: [0-9]+ contacts, [0-9.e-]+ ms$"))
+        "^a query with these numbers: [0-9]+ contacts, [0-9.e-]+ ms; with the present smoothing: [0-9]+ contacts, [0-9.e-]+ ms$"))
     there("suggest.png")
     run(0, f"suggest new.body.json cube.body.json --samples 30 --seed 3 --json {ON}", is_json=True)
     said = run(0, "contacts new.body.json cube.body.json --poses poses.csv --edges auto -o",
@@ -131,12 +131,12 @@ def test_suggest():
         err="^abut: keeps [0-9]+ and [0-9]+ edges, by [0-9]+ random poses: [0-9]+ contacts a pose, not [0-9]+, at about [0-9.e+-]+ times the cost$")
     run(0, "contacts new.body.json cube.body.json --poses poses.csv --edges 2 -o two.npz",
         f"--show-smoothing {ON}", err=r'"edges": \[2, 2\]|"edges":\[2,2\]|^ *2,?$')
-    usage("--edges: 0 is not in 1 to 65536",
+    usage("--edges: 0 is not in [1, 65536]",
           "contacts new.body.json cube.body.json --poses poses.csv --edges 0 -o x.npz")
     usage("suggest needs two bodies, A and B", "suggest new.body.json")
-    usage("-o x.npz: suggest writes files that end with .png",
+    usage("-o x.npz: the output of suggest must end with .png",
           "suggest new.body.json cube.body.json -o x.npz")
-    usage("--samples: 0 is not in 1 to 65536", "suggest new.body.json cube.body.json --samples 0")
+    usage("--samples: 0 is not in [1, 65536]", "suggest new.body.json cube.body.json --samples 0")
 
 
 def test_view_what_has_no_place_is_told_for_a_page_does_not():

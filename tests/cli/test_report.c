@@ -124,7 +124,7 @@ int main(void)
   p.contacts = 0;
   p.bytes = 0.0;
   expect("long steps", &p, long_steps, 2,
-         "abut: warning: contacts, poses: about 4990 minutes to go, 2 of 1000 done\n");
+         "abut: warning: contacts, poses: about 4990 minutes remain, 2 of 1000 done\n");
   test_lines();
   return check_finish();
 }

@@ -74,7 +74,7 @@ def setup():
 def test_steps():
     # z = 5 - 10 h^2 n (n + 1) / 2 by semi-implicit Euler
     simulate("fall.scene.json -o fall.npz --steps 40 --record 4",
-             out=r"^1 world, 40 steps of 0\.01 s, 11 states of each kept, [0-9.e+-]+ s on .*, f(32|64)$",
+             out=r"^1 world, 40 steps of 0.01 s, 11 states of each stored, [0-9.e+-]+ s on .*, f(32|64)$",
              err="")
     holds("fall.npz", "time", [0.04 * i for i in range(11)], 1e-12)
     n = range(0, 41, 4)
@@ -97,7 +97,7 @@ def test_steps():
 
     # The last state is kept also where --record does not meet it, and what goes on from the file is, to
     # the bit, what one long run gives.
-    has(said.out, ", 7 states of each kept, ")
+    has(said.out, " s, 7 states of each stored, ")
     holds("seven.npz", "time", [0.07 * i for i in range(6)] + [0.4], 1e-12)
     check(len(read("seven.npz", "q")) == 7 * 8, "q of seven.npz")
     last_same("seven.npz", "fall.npz", "q", 8)
@@ -119,7 +119,7 @@ def test_steps():
     last_same("on.npz", "long.npz", "contact_d", 8)
 
     simulate("fall.scene.json -o none.npz --steps 0",
-             out=r"1 world, 0 steps of 0\.01 s, 1 state of each kept")
+             out=r"1 world, 0 steps of 0.01 s, 1 state of each stored")
     q = read("none.npz", "q")
     check(len(q) == 8 and q[2] == 5, f"q: {q}")
     simulate("fall.scene.json -o three.npz --steps 4 --worlds 3 -q", out="")
@@ -136,13 +136,13 @@ def test_controls_states_parameters():
     same_arrays("held-out.npz", "each-out.npz", "v")
     near(read("held-out.npz", "v")[-8::7], [0.8, 1.6], 1e-5, "speeds")
     simulate("fall.scene.json -o rising-out.npz --controls rising.npz",
-             out=r"^1 world, 3 steps of 0\.01 s, 4 states of each kept, ")
+             out=r"^1 world, 3 steps of 0.01 s, 4 states of each stored, ")
     near(read("rising-out.npz", "v")[6::7], [0.005 * (k * k + k) for k in range(4)], 1e-6, "speeds")
     simulate("fall.scene.json -o states-out.npz --states states.npz --steps 1")
     near(read("states-out.npz", "v")[16:24:7], [-0.01, -0.02], 1e-5, "speeds")
     write("extra.npz", q=full((1, 8), 0., 0, 5, 1, 0, 0, 0, 0), qq=full((1, 8), 0.))
     simulate("fall.scene.json -o extra-out.npz --states extra.npz --steps 40 --record 4",
-             line="abut: warning: extra.npz: array 'qq' is nothing that worlds have; it is left out")
+             line="abut: warning: extra.npz: array 'qq' is not an input of worlds; it is ignored")
     same_arrays("extra-out.npz", "fall.npz", "q")
     # What simulate itself writes with any option is known.
     changed("automatic.scene.json", "apart.scene.json", (r"0, 0\.15, 0\.1", "0, 0.25, 0.1"))
@@ -178,7 +178,7 @@ def test_springs():
           springs=full((2, 1, 6), 5000, 0, 0.1, 0.01, 5e-4, 2e-4, 5000, 0.5, 0.1, 0.01, 5e-4, 0))
     simulate("soft.scene.json -o bad-out.npz --states bad-springs.npz --steps 4",
              err=r"^abut: warning: 1 of 2 worlds \(1\) .*, and keeps the state before, first in step [0-9]+$",
-             line=("abut: warning: bad-springs.npz: array 'friction' is left out, for 'springs' has every pair's mu",
+             line=("abut: warning: bad-springs.npz: array 'friction' is ignored, because 'springs' contains the mu of every pair",
              "abut: warning: bad-springs.npz: array 'springs': 1 of 2 worlds (1) has numbers that are not above 0 (mu: below 0)"))
     # What the solver raises stops worlds of springs; mu of listed pairs is that of 'springs', where there are some.
     write("below.npz", q=full((3, 7), 0, 0, 0.1, 1, 0, 0, 0), friction=full((3, 1), 0.5, -1, 0),
@@ -189,17 +189,17 @@ def test_springs():
     status = read("below-out.npz", "status")
     check([s % 64 >= 32 for s in status] == [False, True, True], f"status: {status}")
     write("flat-springs.npz", q=full((2, 7), 0, 0, 0.1, 1, 0, 0, 0), springs=full((2, 6), 1.))
-    wrong("flat-springs.npz: array 'springs': shape (2, 6), not (2, 1, 6): k, mu, v_d, v_s, eps2, eps3 of each pair",
+    wrong("flat-springs.npz: array 'springs': has shape (2, 6), expected (2, 1, 6): k, mu, v_d, v_s, eps2, eps3 of each pair",
           f"simulate soft.scene.json -o x.npz --states flat-springs.npz --steps 1 {ON}")
-    wrong("springs.npz: array 'springs': the scene's contacts are no springs",
+    wrong("springs.npz: array 'springs': the contacts of the scene are not springs",
           f"simulate rest.scene.json -o x.npz --states springs.npz --steps 1 {ON}")
-    unlisted = "its contacts are springs between whole bodies, of which there is no list"
+    unlisted = ": its contacts are springs between whole bodies, which have no list of contacts"
     simulate("soft.scene.json -o listed.npz --steps 1 --contacts")
     wrong(f"clouds.scene.json: --contacts: {unlisted}",
           f"simulate clouds.scene.json -o x.npz --steps 1 --contacts {ON}")
     wrong(f"clouds.scene.json: --contacts: {unlisted}",
           f"film clouds.scene.json soft.npz -o x.png --contacts {ON}")
-    by_slot = ("needs pairs that the scene lists, and the scene finds its own: list them in `pairs`, as `abut import --list-pairs` does "
+    by_slot = ("needs listed pairs, but the scene has automatic ones: list them in `pairs`, as `abut import --list-pairs` does "
                "(docs/scenes.md#automatic-pairs)")
     run(0, f"simulate automatic.scene.json -o automatic.npz --steps 3 {ON}",
         out=", 3 pairs of 3 bodies that may touch, of 2 kinds, ",
@@ -213,7 +213,7 @@ def test_springs():
             (r"\}\]\}\],$", """}]},
      {"joint": {"type": "slide"}, "mass": 0.2, "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}],"""))
     run(0, f"simulate driven.scene.json -o driven.npz --steps 3 {ON}",
-        err=r"^abut: warning: driven\.scene\.json: actuators\[0\], on links\[3\]: its kp and kv are too much for steps of 2 ms, in which speeds swing up; steps of up to 0\.8 ms hold")
+        err=r"^abut: warning: driven.scene.json: actuators\[0\], on links\[3\]: its kp and kv are too large for steps of 2 ms: the speeds will oscillate and grow; near the start, steps of up to 0.8 ms are stable")
     run(0, f"transition automatic.scene.json -o automatic-t.npz --parameters {ON}")
     run(0, "film automatic.scene.json automatic.npz -o automatic.png --contacts --frames 2 --width",
         f"40 --height 30 {ON}")
@@ -261,7 +261,7 @@ f 4 5 8
 """)
     changed("clouds.scene.json", "coarse.scene.json", (r'"plane": \[[0-9, ]*\]', '"file": "plate.obj"'))
     simulate("coarse.scene.json -o coarse.npz --steps 1",
-             line="abut: warning: coarse.scene.json: links[0].bodies[0]: the field of its cloud is up to 12 % of its diagonal off, at its faces or in its hollows: the mesh is too coarse or too hollow for springs, and bodies may fall through it, lie on its openings or gain energy (docs/scenes.md#springs)")
+             line="abut: warning: coarse.scene.json: links[0].bodies[0]: the error of the field of its cloud is up to 12 % of its diagonal, at its faces or in its hollows: the mesh is too coarse or too hollow for springs, so bodies may fall through it, rest on its openings or gain energy (docs/scenes.md#springs)")
 
     # A box in millimetres, and how many others are suspicious.
     in_millimetres("plate.obj", "large.obj")
@@ -270,7 +270,7 @@ f 4 5 8
  "pairs": [{"a": [1, 0], "b": 0}]}
 """)
     simulate("large.scene.json -o large.npz --steps 1",
-             err=r"^abut: warning: large.scene.json: links\[1\].bodies\[0\]: unit: the box.s diagonal is .* m; if the file is in millimetres")
+             err=r"^abut: warning: large.scene.json: links\[1\].bodies\[0\]: unit: the diagonal of the box is .* m; if the file is in millimetres, scale it by 0.001")
 
     # What is suspicious comes with its figures: a triangle that ran the wrong way, and shells.
     plate = [line.split() for line in text_of("plate.obj").splitlines()]
@@ -278,8 +278,8 @@ f 4 5 8
     put("one-turned.obj", "".join(" ".join(f) + "\n" for f in points + [["f", faces[0][1], faces[0][3], faces[0][2]]] + faces[1:]))
     inner = [["v", *(str(0.5 * float(x)) for x in v[1:])] for v in points] + [["f", *(str(int(i) + 8) for i in f[1:])] for f in faces]
     put("nested.obj", "".join(" ".join(f) + "\n" for f in plate + inner))
-    for mesh, text in (("one-turned", r"turned: 1 triangle ran against the neighbours, and was turned; the volume is now 0\.0032 m.3: is that right\?$"),
-                       ("nested", "nested: 1 of 2 shells lies within others")):
+    for mesh, text in (("one-turned", r"turned: 1 triangle had the opposite orientation of the neighbours and was turned; check the volume, which is now 0\.0032 m.3$"),
+                       ("nested", "nested: 1 of 2 shells lies inside others and points the same way")):
         put(f"{mesh}.scene.json", text_of("large.scene.json").replace("large.obj", f"{mesh}.obj").replace("300", "3"))
         simulate(f"{mesh}.scene.json -o {mesh}.npz --steps 1", err=rf"^abut: warning: {mesh}.scene.json: links\[1\].bodies\[0\]: {text}")
 
@@ -337,10 +337,10 @@ f 4 5 8
 def test_worlds_that_stop():
     made(FALL)
     simulate(STOPPED,
-             line="abut: warning: 2 of 3 worlds (1, 2) have numbers that are not finite, or a quaternion of length 0, and keep the state before, first in step 0")
+             line="abut: warning: 2 of 3 worlds (1, 2) have numbers that are not finite, or a quaternion of length 0, and keep their previous state, first in step 0")
     write("stop1.npz", q=full((2, 8), 0, 0, 5, 1, 0, 0, 0, 0, 0, 0, math.nan, 1, 0, 0, 0, 0))
     simulate("fall.scene.json -o stopped1.npz --states stop1.npz --steps 1",
-             line="abut: warning: 1 of 2 worlds (1) has numbers that are not finite, or a quaternion of length 0, and keeps the state before, first in step 0")
+             line="abut: warning: 1 of 2 worlds (1) has numbers that are not finite, or a quaternion of length 0, and keeps its previous state, first in step 0")
     check(list(read("stopped.npz", "status")) == [0, 32, 32], "status of stopped.npz")
     steps = read("stopped.npz", "status_step")
     check(len(steps) == 36 and not any(steps[17::12]), f"status_step: {steps}")
@@ -349,7 +349,7 @@ def test_worlds_that_stop():
     check(set(read("stopped.npz", "q")[10::24]) == {5}, "a world that stopped moves")
     # It stays where it stopped, over many calls of the library.
     simulate("slow.scene.json -o slow.npz --steps 400",
-             err=r"^abut: warning: 1 of 1 world \(0\) became faster than the scene.s `divergence`, and keeps the last state that it had, first in step [0-9]+$")
+             err=r"^abut: warning: 1 of 1 world \(0\) became faster than the scene.s `divergence`, and keeps its last valid state, first in step [0-9]+$")
     all_are("slow.npz", "status", 2)
     check(list(read("slow.npz", "status_step")) == [NONE, 10] + [NONE] * 10, "status_step of slow.npz")
     v = read("slow.npz", "v")[2::7]
@@ -382,9 +382,9 @@ def test_readings():
     all_are("driven.npz", "link_force", 0, 3 * 2 * 2 * 6)
     wrong("a scene whose contacts are springs has no distances of pairs",
           f"simulate clouds.scene.json -o x.npz --steps 1 --distances {ON}")
-    wrong("springs between clouds have no forces on links, nor of pairs",
+    wrong("springs between point clouds have no forces on links and no forces of pairs",
           f"simulate clouds.scene.json -o x.npz --steps 1 --forces {ON}")
-    usage("a folder of results has states: --distances, --forces and --link-poses write an .npz",
+    usage("a folder of results can contain only states: --distances, --forces and --link-poses need an .npz",
           "simulate fall.scene.json -o folder/ --steps 1 --forces")
     absent("x.npz")
 
@@ -405,13 +405,13 @@ def test_moved_links():
     near(read("still-hand.npz", "link_pose")[-7:], [0, 0, 1, 1, 0, 0, 0], 1e-6, "the hand's pose")
     simulate("moved.scene.json -o driven-hand.npz --steps 3 --start driven", *what, err="")
     for option in what:
-        said = f"moved.scene.json: {option}: control %d of world %d in step %d moves a link, and kept states have moved links where the scene states (docs/scenes.md#moved-links)"
+        said = f"moved.scene.json: {option}: control %d of world %d in step %d moves a link, but stored states have moved links at the poses in the scene (docs/scenes.md#moved-links)"
         wrong(said % (6, 1, 2), f"simulate moved.scene.json -o no-hand.npz --worlds 2 --controls turned.npz {option} {ON}")
         wrong(said % (3, 0, 0), f"simulate moved.scene.json -o no-hand.npz --steps 3 --start away {option} {ON}")
     absent("no-hand.npz")
     simulate("moved.scene.json -o turned-hand.npz --worlds 2 --controls turned.npz --forces", err="")
     run(0, f"film moved.scene.json turned-hand.npz -o hand.png --frames 2 --width 20 --height 16 {ON}",
-        line='abut: warning: moved.scene.json: links of type "moved" are drawn where the scene states, for files of states have no controls (docs/scenes.md#moved-links)')
+        line='abut: warning: moved.scene.json: links of type "moved" are drawn at the poses in the scene, because files of states have no controls (docs/scenes.md#moved-links)')
     run(0, f"compare moved.scene.json --models cone --start driven --steps 3 --series depths.npz {STATES}", err="")
     all_are("depths.npz", "penetration", 0, 4)
     run(0, f"compare moved.scene.json --models cone --start away --steps 3 --series no-depths.npz {STATES}",
@@ -439,20 +439,20 @@ def test_what_is_refused():
     no = "simulate fall.scene.json -o untouched/no.npz"
     made(FALL)
     os.mkdir("untouched")
-    usage("--steps T is needed where no controls of shape (T, N, nu) tell how many there are", no)
-    usage("--steps T is needed where no controls of shape (T, N, nu) tell how many there are",
+    usage("--steps T is missing; it is needed unless controls of shape (T, N, nu) give the number of steps", no)
+    usage("--steps T is missing; it is needed unless controls of shape (T, N, nu) give the number of steps",
           f"simulate fall.scene.json --worlds 2 --controls held.npz -o untouched/no.npz {ON}")
     usage("simulate needs -o OUT.npz", "simulate fall.scene.json --steps 3")
     usage("simulate needs a scene", "simulate --steps 3 -o untouched/no.npz")
     usage("--steps: `-1` is not a whole number from 0 on",
           "simulate fall.scene.json --steps -1 -o untouched/no.npz")
-    usage("--record: 0 is not in 1 to 9223372036854775807",
+    usage("--record: 0 is not in [1, 9223372036854775807]",
           "simulate fall.scene.json --steps 1 --record 0 -o untouched/no.npz")
     usage("--threshold is of --contacts",
           "simulate fall.scene.json --steps 1 --threshold 0.1 -o untouched/no.npz")
-    usage("--states tells how many worlds there are: no --worlds with it",
+    usage("--states already determines the number of worlds: leave out --worlds",
           "simulate fall.scene.json --steps 1 --worlds 2 --states stop.npz -o untouched/no.npz")
-    usage("-o untouched/no.txt: simulate writes files that end with .npz",
+    usage("-o untouched/no.txt: the output of simulate must end with .npz",
           "simulate fall.scene.json --steps 1 -o untouched/no.txt")
     def refused(text, *words):
         wrong(text, "simulate --steps 2 -o untouched/no.npz", ON, *words)
@@ -463,25 +463,25 @@ def test_what_is_refused():
         err=r"^abut: bad\.scene\.json:2: .*mas")
     wrong("stop.npz: is an input of this command too",
           "simulate fall.scene.json --steps 2 --states stop.npz -o stop.npz")
-    refused("noq.npz: holds no q, where worlds begin", "fall.scene.json --states noq.npz")
+    refused("noq.npz: contains no q, the start of the worlds", "fall.scene.json --states noq.npz")
     write("flat.npz", q=full(8, 0.))
-    refused("flat.npz: array 'q': shape neither (worlds, nq) nor (states, worlds, nq)",
+    refused("flat.npz: array 'q': must have shape (worlds, nq) or (states, worlds, nq)",
             "fall.scene.json --states flat.npz")
     write("wide.npz", q=full((2, 9), 0.))
-    refused("wide.npz: array 'q': shape (2, 9), not (2, 8): 2 worlds of the scene, whose q has 8 numbers",
+    refused("wide.npz: array 'q': has shape (2, 9), expected (2, 8): 2 worlds of the scene, whose q has 8 numbers",
             "fall.scene.json --states wide.npz")
     write("other.npz", q=full((2, 8), 0.), v=full((3, 7), 0.))
-    refused("other.npz: array 'v': shape (3, 7), not (2, 7): 2 worlds of the scene, whose v has 7 numbers",
+    refused("other.npz: array 'v': has shape (3, 7), expected (2, 7): 2 worlds of the scene, whose v has 7 numbers",
             "fall.scene.json --states other.npz")
     write("links.npz", q=full((1, 8), 0.), mass_scale=full((1, 3), 1.))
-    refused("links.npz: array 'mass_scale': shape (1, 3), not (1, 2): one a link",
+    refused("links.npz: array 'mass_scale': has shape (1, 3), expected (1, 2): one a link",
             "fall.scene.json --states links.npz")
     write("text.npz", q="?" * 8)
     refused("text.npz: array 'q': a text, not numbers", "fall.scene.json --states text.npz")
-    refused("fall.npz: holds no u, the controls", "fall.scene.json --controls fall.npz")
-    refused("held.npz: array 'u': shape (2, 1), not (1, 1): 2 steps of 1 world, and 1 control",
+    refused("fall.npz: contains no u, the controls", "fall.scene.json --controls fall.npz")
+    refused("held.npz: array 'u': has shape (2, 1), expected (1, 1): 2 steps of 1 world, and 1 control",
             "fall.scene.json --controls held.npz")
-    refused("each.npz: array 'u': shape (40, 2, 1), not (2, 1, 1): 2 steps of 1 world, and 1 control",
+    refused("each.npz: array 'u': has shape (40, 2, 1), expected (2, 1, 1): 2 steps of 1 world, and 1 control",
             "fall.scene.json --controls each.npz")
     check(not os.listdir("untouched"), "something was written")
 
@@ -509,7 +509,7 @@ def test_bench():
         '"bytes_per_world": [1-9][0-9]{3}')
     if not USUAL:
         run(0, f"bench automatic.scene.json --batch 2 --steps 2 {ON}", dev=True,
-            out="^ +3 items and [23] entries a world; [0-9.]+ launches a step, [0-9.]+ kB a world$")
+            out="^ +3 items and [23] entries per world; [0-9.]+ launches per step, [0-9.]+ kB per world$")
     if not USUAL:
         run(0,
             f"bench hard.scene.json --batch 3 --states rest.npz --what step,transition,list {ON}",
@@ -517,14 +517,14 @@ def test_bench():
     said = run(0, f"bench hard.scene.json --batch 3 --states rest.npz --what step --json {ON}",
                dev=True, is_json=True, out=r'"solved": \{')
     lacks(said.out, '"iterations"')
-    usage("--what transition is of one step, without --steps",
+    usage("--what transition needs one step: leave out --steps",
           "bench fall.scene.json --what transition --steps 2", dev=True)
     usage("--poses is of two bodies, not of a scene", "bench fall.scene.json --poses poses.csv",
           dev=True)
-    usage("--what: there is no `forward`; possible: step, step-vjp, transition, contacts, list",
+    usage("--what: unknown value `forward`; possible values: step, step-vjp, transition, contacts, list",
           "bench fall.scene.json --what forward", dev=True)
     usage("--states and --steps are of scenes", "bench --steps 3", dev=True)
-    wrong("noq.npz: holds no q of shape (worlds, 8) or (states, worlds, 8)",
+    wrong("noq.npz: contains no q of shape (worlds, 8) or (states, worlds, 8)",
           f"bench fall.scene.json --states noq.npz --json {ON}", dev=True)
 
 
@@ -592,7 +592,7 @@ exit 3
         os.symlink(shutil.which(tool), f"bare/{tool}")
     run(1, f"film fall.scene.json way.npz -o films/none.mp4 {ON}",
         env={"PATH": os.path.abspath("bare")},
-        line="abut: films/none.mp4: films are made by ffmpeg, which is not installed (Debian's package ffmpeg); -o FRAMES/ and -o SHEET.png do without")
+        line="abut: films/none.mp4: films need ffmpeg, which is not installed (Debian's package ffmpeg); -o FRAMES/ and -o SHEET.png work without it")
     os.environ["PATH"] = os.path.abspath("tools") + ":" + os.environ["PATH"]
     run(0, f"film fall.scene.json way.npz -o films/fall.mp4 --rate 10 --width 25 --height 20 {ON}")
     has(text_of("arguments"), "-s 25x20 -r 10 -i pipe:0 ")
@@ -600,29 +600,29 @@ exit 3
     shutil.copy("broken", "tools/ffmpeg")
     run(1,
         f"film fall.scene.json way.npz -o films/broken.mp4 --rate 10 --width 25 --height 20 {ON}",
-        err=r"^abut: films/broken\.mp4: ffmpeg (ended with status 3|takes no more pictures: .*)$")
+        err=r"^abut: films/broken\.mp4: ffmpeg (exited with status 3|accepts no more pictures: .*)$")
     check(os.listdir("films") == ["fall.mp4"], f"films holds {os.listdir('films')}")
 
-    usage("film needs a scene, and what simulate wrote of it", "film fall.scene.json -o no.png")
+    usage("film needs a scene, and the states of it that simulate wrote", "film fall.scene.json -o no.png")
     usage("film needs -o FILM.mp4, FRAMES/ or SHEET.png", "film fall.scene.json way.npz")
-    usage("-o no.txt: film writes NAME.mp4, SHEET.png or a folder, whose name ends with /",
+    usage("-o no.txt: the output of film must be NAME.mp4, SHEET.png or a folder with a / at the end",
           "film fall.scene.json way.npz -o no.txt")
-    usage("--view: `1,2,3` is not pairs of numbers",
+    usage("--view: `1,2,3` must be pairs of numbers",
           "film fall.scene.json way.npz -o no.png --view 1,2,3")
     usage("--view: `up` is not a number", "film fall.scene.json way.npz -o no.png --view up,2")
-    usage("--view: 10,91 is not within 360 and 90 degrees",
+    usage("--view: 10,91 is not within +-360 and +-90 degrees",
           "film fall.scene.json way.npz -o no.png --view 10,91")
-    usage("--rate is of a film; a sheet has --frames N pictures",
+    usage("--rate works only with a film; a sheet has --frames N pictures",
           "film fall.scene.json way.npz -o no.png --rate 3")
-    usage("--frames is of a sheet; a film has --rate R pictures a second",
+    usage("--frames works only with a sheet; a film has --rate R pictures per second",
           "film fall.scene.json way.npz -o no/ --frames 3")
     wrong("way.npz: world 2 does not exist (worlds 0-1)",
           f"film fall.scene.json way.npz -o no.png --world 2 {ON}")
-    wrong("way.npz: array 'q': shape (11, 2, 8), not (11, 2, 7): the scene has 7 positions a world",
+    wrong("way.npz: array 'q': has shape (11, 2, 8), expected (11, 2, 7): the scene has 7 positions per world",
           f"film rest.scene.json way.npz -o no.png {ON}")
-    wrong("states.npz: holds no q of shape (states, worlds, nq) and time (states), which simulate writes",
+    wrong("states.npz: contains no q of shape (states, worlds, nq) and time of shape (states); use the output of simulate",
           f"film fall.scene.json states.npz -o no.png {ON}")
-    wrong("stopped.npz: state 0 of world 2: position 2, counted from 0, is nan",
+    wrong("stopped.npz: state 0 of world 2: position 2 (0-based) is nan; it must be finite",
           f"film fall.scene.json stopped.npz -o no.png --world 2 {ON}")
     wrong("way.npz: is an input of this command too", "film fall.scene.json way.npz -o way.npz")
     absent("no.png", "no")

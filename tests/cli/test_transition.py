@@ -151,7 +151,7 @@ def test_differences():
         said = run(0, f"gradcheck {SPRINGS}/scene.json --states spring.npz --steps 5 {ON}",
                    dev=True,
                    out=("^rollout: vjp by springs +differences of states +[0-9.e+-]+ +1e-05 +4 .* ok *$",
-                   "^not smooth: a limit of forces, or a pose from which worlds part, "))
+                   "^not smooth: a limit of forces, or a pose after which worlds diverge, "))
         check(lines_with(said.out, " ok *$") == 30, "not 30 are right")
         # Far from touch they have derivatives of 1e-200 and less.
         put("air.scene.json", """{"contact_model": "spring", "integrator": "euler", "timestep": 0.001,
@@ -169,7 +169,7 @@ def test_differences():
         check(lines_with(said.out, " ok *$") == 20, "not 20 are right")
         run(0, f"gradcheck {LONG}/scene.json --states long.npz --controls push.npz {ON}", dev=True,
             out="^2 of 3 worlds, a step and a rollout of 20 steps, ",
-            line="abut-dev: warning: 1 of 3 worlds are left out: what they do is not all told by derivatives")
+            line="abut-dev: warning: 1 of 3 worlds are skipped: derivatives do not describe everything that they do")
         # Steps across the borders of all zones confirm nothing; under sanitizers none of a shorter rollout.
         across = "--steps 2" if SANITIZED else "--steps 10"
         run(1, f"gradcheck {BOXES}/scene.json --states two.npz --step 100 {across} {ON}", dev=True,
@@ -187,15 +187,15 @@ def test_what_is_refused():
     usage("transition needs a scene", f"transition {to}")
     usage("transition needs -o OUT.npz", f"transition {TREE}/scene.json")
     usage("transition has no option --steps", f"transition {TREE}/scene.json --steps 2 {to}")
-    usage("-o untouched/no.txt: transition writes files that end with .npz",
+    usage("-o untouched/no.txt: the output of transition must end with .npz",
           f"transition {TREE}/scene.json -o untouched/no.txt")
-    usage("--states tells how many worlds there are: no --worlds with it",
+    usage("--states already determines the number of worlds: leave out --worlds",
           f"transition {TREE}/scene.json --states tree.npz --worlds 2 {to}")
     usage("rollout-gradient needs --cotangents C.npz", rollout, "--controls push.npz")
-    usage("--steps T is needed where no controls of shape (T, N, nu) tell how many there are",
+    usage("--steps T is missing; it is needed unless controls of shape (T, N, nu) give the number of steps",
           rollout, "--cotangents bar.npz")
-    usage("--steps: 0 is not in 1 to 1099511627776", rollout, "--cotangents bar.npz --steps 0")
-    usage("--record: 0 is not in 1 to 9223372036854775807", rollout,
+    usage("--steps: 0 is not in [1, 1099511627776]", rollout, "--cotangents bar.npz --steps 0")
+    usage("--record: 0 is not in [1, 9223372036854775807]", rollout,
           "--cotangents bar.npz --steps 2 --record 0")
     usage("--states is of a scene, not of two bodies", f"gradcheck {POSES} --states two.npz",
           dev=True)
@@ -203,16 +203,16 @@ def test_what_is_refused():
           f"gradcheck {LONG}/scene.json --poses poses.csv", dev=True)
     usage("gradcheck has no option --output", f"gradcheck {LONG}/scene.json {to}", dev=True)
     run(2, rollout, f"--controls held.npz --cotangents bar.npz {ON}",
-        line="abut: --steps T is needed where no controls of shape (T, N, nu) tell how many there are")
+        line="abut: --steps T is missing; it is needed unless controls of shape (T, N, nu) give the number of steps")
     wrong("none.npz: No such file or directory",
           f"transition {TREE}/scene.json --states none.npz {to} {ON}")
     wrong("none.npz: No such file or directory", rollout,
           f"--controls push.npz --cotangents none.npz {ON}")
-    wrong("tree.npz: array 'q': shape (3, 14), not (3, 7): 3 worlds of the scene, whose q has 7 numbers",
+    wrong("tree.npz: array 'q': has shape (3, 14), expected (3, 7): 3 worlds of the scene, whose q has 7 numbers",
           f"transition {BOXES}/scene.json --states tree.npz {to} {ON}")
-    wrong("push.npz: array 'u': shape (20, 3, 3), not (1, 3, 3): 1 step of 3 worlds, and 3 controls",
+    wrong("push.npz: array 'u': has shape (20, 3, 3), expected (1, 3, 3): 1 step of 3 worlds, and 3 controls",
           f"transition {LONG}/scene.json --states long.npz --controls push.npz {to} {ON}")
-    wrong("push.npz: array 'u': shape (20, 3, 3), not (19, 3, 3): 19 steps of 3 worlds, and 3 controls",
+    wrong("push.npz: array 'u': has shape (20, 3, 3), expected (19, 3, 3): 19 steps of 3 worlds, and 3 controls",
           rollout, f"--controls push.npz --steps 19 --cotangents bar.npz {ON}")
     wrong("long.npz: is an input of this command too", f"rollout-gradient {LONG}/scene.json",
           "--states long.npz --cotangents bar.npz --steps 2 -o long.npz")
@@ -221,23 +221,23 @@ def test_what_is_refused():
         write("bad.npz", **arrays)
         return wrong(f"bad.npz: {text}", rollout, f"--controls push.npz --cotangents bad.npz {ON}")
 
-    said = cotangents("holds none of state, q, v, record", other=full((3, 22), 1.))
+    said = cotangents(": contains none of state, q, v and record", other=full((3, 22), 1.))
     has(said.err, r"^abut: warning: bad\.npz: array 'other' is no cotangent; it is left out$")
-    cotangents("holds both state and q or v", state=full((3, 22), 1.), v=full((3, 11), 1.))
-    cotangents("array 'state': shape (2, 22), not (3, 22): 3 worlds of 11 velocities",
+    cotangents(": contains both state and q or v; give one form", state=full((3, 22), 1.), v=full((3, 11), 1.))
+    cotangents(": array 'state': has shape (2, 22), expected (3, 22): 3 worlds of 11 velocities",
                state=full((2, 22), 1.))
-    cotangents("array 'q': shape (3, 13), not (3, 11): 3 worlds of 11 velocities",
+    cotangents(": array 'q': has shape (3, 13), expected (3, 11): 3 worlds of 11 velocities",
                q=full((3, 13), 1.))
-    cotangents("array 'v': number 12, counted from 0, is nan",
+    cotangents(": array 'v': number 12 (0-based) is nan; it must be finite",
                v=full((3, 11), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, math.nan))
     cotangents("array 'record' needs --record K, the states that it is of",
                record=full((6, 3, 22), 1.))
-    wrong("whole.npz: holds no record, the cotangents of --record 4", rollout,
+    wrong("whole.npz: contains no record, the cotangents of --record 4", rollout,
           f"--controls push.npz --cotangents whole.npz --record 4 {ON}")
-    wrong("kept.npz: array 'record': shape (6, 3, 22), not (5, 3, 22): the start and every state of --record 5 in 20 steps, 3 worlds of 11 velocities",
+    wrong("kept.npz: array 'record': has shape (6, 3, 22), expected (5, 3, 22): the start and each state of --record 5 in 20 steps, 3 worlds of 11 velocities",
           rollout, f"--controls push.npz --cotangents kept.npz --record 5 {ON}")
     write("nothing.npz", u=full((0, 3, 3), 1.))
-    wrong("nothing.npz: array 'u': no steps", rollout,
+    wrong("nothing.npz: array 'u': must have at least one step", rollout,
           f"--controls nothing.npz --cotangents bar.npz {ON}")
     check(not os.listdir("untouched"), "something was written")
 

@@ -16,7 +16,7 @@ def test_measuring():
                out=(r"^lanes group items +scratch answers ready \[s\] +forward/s +gradient/s +ratio$",
                r"^ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9.]+ MiB right .* 1\.00 as it is$",
                r"^tuned\.json: [0-9]+ lanes, work-groups of [0-9]+ and [0-9]+, [0-9.]+ MiB of scratch$",
-               r"^It is used where the environment's ABUT_TUNING names it\.$"), err="")
+               r"^To use it, set the environment variable ABUT_TUNING to its path\.$"), err="")
     lacks(said.out, "wrong")
     valid_json(text_of("tuned.json"))
     has(text_of("tuned.json"), '"precision": "f32"')
@@ -40,7 +40,7 @@ def test_measuring():
     if WIDE == "f64":
         said = run(0, f"tune --seconds 1 {ON} --precision f64", dev=True)
         check(lines_with(text_of("tuned.json"), '"name"') == 2, "not two entries")
-        lacks(said.out, "It is used where")
+        lacks(said.out, "To use it, set the environment variable ABUT_TUNING")
 
     # Every device that is named, one after the other; a part of one has its settings.
     named = f"--device host {ON}" if DEVICE == "host" or not PARTS else f"{ON}/1 --device host {ON}"
@@ -107,30 +107,30 @@ def test_the_place_of_the_file():
     run(0, f"tune --seconds 1 {ON} -q", dev=True, env={"HOME": f"{here}/home"})
     there("home/.config/abut/tuning.json")
     os.environ["ABUT_TUNING"] = ""
-    usage("there is no place for a file of settings: name one with -o", f"tune {ON}", dev=True)
+    usage("there is no default place for a file of settings: name a file with -o", f"tune {ON}", dev=True)
 
 
 def test_what_is_wrong():
     if DEVICE != "host":
         return
     usage("tune needs two bodies, A and B, or neither", "tune cube.obj", dev=True)
-    usage("`more` is one word too many", "tune cube.obj slab.obj more", dev=True)
+    usage("unexpected argument `more`", "tune cube.obj slab.obj more", dev=True)
     usage("tune has no option --lanes", "tune --lanes 4", dev=True)
     usage("tune has no option --json", "tune --json", dev=True)
-    usage("--module witness: manifold is all that is measured", "tune --module witness", dev=True)
+    usage("--module witness: only manifold can be measured", "tune --module witness", dev=True)
     usage("--seconds: `soon` is not a number", "tune --seconds soon", dev=True)
-    usage("--seconds: 0 is not in 1 to 86400", "tune --seconds 0", dev=True)
-    usage("--precision: `f16` is neither f32 nor f64", "tune --precision f16", dev=True)
+    usage("--seconds: 0 is not in [1, 86400]", "tune --seconds 0", dev=True)
+    usage("--precision: `f16` must be f32 or f64", "tune --precision f16", dev=True)
     usage("bench has no option --seconds", "bench --seconds 3", dev=True)
     wrong(f"no.obj: {MISSING}", "tune no.obj cube.obj -o t.json", dev=True)
     wrong(f"no.csv: {MISSING}", "tune --poses no.csv -o t.json", dev=True)
-    wrong("none.csv: holds no poses", "tune --poses none.csv -o t.json", dev=True)
+    wrong("none.csv: contains no poses", "tune --poses none.csv -o t.json", dev=True)
     run(2, "tune --device 'no such device' -o t.json", dev=True)
     run(2, f"tune {ON} --device toaster -o t.json", dev=True)
     run(2, "tune --device host/1 -o t.json", dev=True, err="cannot be divided")
-    usage("--device names nothing", "tune --device '' -o t.json", dev=True)
+    usage("--device: the value is empty", "tune --device '' -o t.json", dev=True)
     usage("--timeout: `soon` is not a number", "tune --timeout soon -o t.json", dev=True)
-    usage("--timeout: 0 is not in 0.001 to 1e+06", "tune --timeout 0 -o t.json", dev=True)
+    usage("--timeout: 0 is not in [0.001, 1e+06]", "tune --timeout 0 -o t.json", dev=True)
     wrong("sharp.json: is an input of this command too",
           "tune --smoothing sharp.json -o sharp.json", dev=True)
     run(2, "tune -o nowhere/t.json", dev=True,
@@ -140,7 +140,7 @@ def test_what_is_wrong():
     shutil.copy("bad.json", "before.json")
     for words, dev in (("devices", False), (f"contacts {POSES} -o no.npz {ON}", False),
                        (f"tune --seconds 1 {ON}", True), (f"bench --batch 1 {ON}", True)):
-        wrong("bad.json:3: devices[0].speed: no such key is known", words, dev=dev,
+        wrong("bad.json:3: devices[0].speed: unknown key", words, dev=dev,
               env={"ABUT_TUNING": "bad.json"})
     absent("no.npz")
     run(2, f"tune --seconds 1 {ON} -o bad.json", dev=True, err=r"^abut-dev: bad\.json:3: ")

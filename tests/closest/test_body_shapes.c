@@ -99,13 +99,13 @@ static void test_refused(void)
   expect_failure(abut_create_body_shapes(bodies[0], ABUT_PART_POLYHEDRA, 2, made), ABUT_ERROR_BODY,
                  "", "polyhedron 1 is empty");
   expect_failure(abut_create_body_shapes(bodies[1], ABUT_PART_POLYHEDRA, 2, made), ABUT_ERROR_BODY,
-                 "", "polyhedron 2 has no bounds");
+                 "", "polyhedron 2 is not bounded within +-1e6 m");
   CHECK_EQUAL(shapes_there(), before); /* none is left */
   CHECK_EQUAL(count_of(bodies[2], ABUT_PART_POLYHEDRA), 0);
   expect_failure(abut_create_body_shapes(bodies[2], ABUT_PART_POLYHEDRA, 0, made),
-                 ABUT_ERROR_ARGUMENT, "", "the body has 0 polyhedra that add");
+                 ABUT_ERROR_ARGUMENT, "", "the body has 0 added polyhedra, but ");
   expect_failure(abut_create_body_shapes(bodies[2], ABUT_PART_SUPERQUADRICS, 3, made),
-                 ABUT_ERROR_ARGUMENT, "", "the body has 2 superquadrics that add, and 3 shapes");
+                 ABUT_ERROR_ARGUMENT, "", "the body has 2 added superquadrics, but 3 shapes are ");
   expect_failure(abut_create_body_shapes(bodies[2], ABUT_PART_HULL, 1, NULL), ABUT_ERROR_ARGUMENT,
                  "", "without a place");
   expect_failure(abut_create_body_shapes(bodies[2], (abut_body_part)3, 1, made),

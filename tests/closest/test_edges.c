@@ -553,23 +553,23 @@ static void refuse_settings(abut_context context, const abut_closest_batch *good
 {
   abut_closest_batch b = *good;
   b.tolerance = -1e-3;
-  refused(context, &b, "a tolerance of -0.001 is not from 0 to below 1");
+  refused(context, &b, "the tolerance is -0.001, not in [0, 1)");
   b.tolerance = (double)NAN;
-  refused(context, &b, "a tolerance of");
+  refused(context, &b, "the tolerance is");
   b = *good;
   b.tolerance = 1.0;
-  refused(context, &b, "a tolerance of 1 is not");
+  refused(context, &b, "the tolerance is 1, not in [0, 1)");
   b = *good;
   b.cutoff = (double)NAN;
   refused(context, &b, "the cutoff is no number");
   b = *good;
   b.iterations_most = UINT32_MAX;
-  refused(context, &b, "iterations_most of 4294967295 is more than");
+  refused(context, &b, "iterations_most is 4294967295; it must be at most ");
   b = *good;
   b.corners_most = 7;
-  refused(context, &b, "corners_most of 7 is not from 8 to 4096");
+  refused(context, &b, "corners_most is 7, not in [8, 4096]");
   b.corners_most = 4097;
-  refused(context, &b, "corners_most of 4097 is not from 8 to 4096");
+  refused(context, &b, "corners_most is 4097, not in [8, 4096]");
   b = *good;
   b.poses = (abut_pose_kind)2;
   refused(context, &b, "there is no kind of pose 2");
@@ -578,15 +578,16 @@ static void refuse_settings(abut_context context, const abut_closest_batch *good
   refused(context, &b, "there is no memory 3");
   b = *good;
   b.memory = ABUT_MEMORY_OPENCL;
-  refused(context, &b, "need a context made from the caller's queue");
+  refused(context, &b,
+          "arrays in OpenCL memory need a context that was made from the caller's command queue");
 }
 
 static void refuse_rows(abut_context context, const abut_closest_batch *good, const rows *r)
 {
   abut_closest_batch b = *good;
   b.cookie = 0;
-  refused(context, &b, "make batches by abut_default_closest_batch");
-  refused(context, NULL, "make batches by abut_default_closest_batch");
+  refused(context, &b, "the batch was not made by abut_default_closest_batch");
+  refused(context, NULL, "the batch was not made by abut_default_closest_batch");
   b = *good;
   b.shapes = NULL;
   refused(context, &b, "a batch needs shapes");
@@ -595,7 +596,7 @@ static void refuse_rows(abut_context context, const abut_closest_batch *good, co
   refused(context, &b, "a batch needs shapes");
   b = *good;
   b.pose2 = NULL;
-  refused(context, &b, "3 rows are counted but have no poses");
+  refused(context, &b, "the count is 3 rows, but their poses are NULL");
   b = *good;
   b.two = NULL;
   refused(context, &b, "a batch has one and two, or neither");

@@ -278,13 +278,13 @@ static void test_refusals(void)
   }
   abut_closest_batch b = batch_of(&f, true);
   b.count = ROWS - 1;
-  refused(&f, &b, "149 poses are counted");
+  refused(&f, &b, "the call has 149 poses");
   b = batch_of(&f, true);
   b.poses = ABUT_POSE_TWIST;
   refused(&f, &b, "pose1");
   b = batch_of(&f, true);
   b.d = &f.there[N];
-  refused(&f, &b, "reals a row");
+  refused(&f, &b, "numbers per row");
   b = batch_of(&f, true);
   b.n = &f.there[P1];
   refused(&f, &b, "the same array");

@@ -58,10 +58,10 @@ static void test_refused_hulls(void)
   abut_shape_def def = abut_default_shape_def();
   refuses(&def, "a hull needs vertices");
   def.vertex_count = 2;
-  refuses(&def, "none given");
+  refuses(&def, "NULL");
   def.vertices = vertices;
   def.vertex_count = 0;
-  refuses(&def, "0 are counted");
+  refuses(&def, "the count is 0");
   def.vertex_count = ((size_t)1 << 24) + 1;
   refuses(&def, "at most 16777216");
   def.vertex_count = 2;
@@ -155,7 +155,8 @@ static void test_refused_calls(void)
   double vertices[3];
   expect_failure(abut_create_shape(none, &def, &made), ABUT_ERROR_HANDLE, "", "null");
   expect_failure(abut_create_shape(wide, NULL, &made), ABUT_ERROR_ARGUMENT, "", "definition");
-  expect_failure(abut_create_shape(wide, &def, NULL), ABUT_ERROR_ARGUMENT, "", "needs a handle");
+  expect_failure(abut_create_shape(wide, &def, NULL), ABUT_ERROR_ARGUMENT, "",
+                 "the handle is NULL");
   expect_failure(abut_destroy_shape(null), ABUT_ERROR_HANDLE, "", "shape handle is null");
   expect_failure(abut_get_shape_info(null, &info), ABUT_ERROR_HANDLE, "", "null");
   expect_failure(abut_get_shape_info(made, NULL), ABUT_ERROR_ARGUMENT, "", "a place");
@@ -507,7 +508,7 @@ static void test_refused_files(void)
     {"[\n3]", "t:2: ", "[0]: not an object"},
     {"[{}]", "t:1: ", "[0]: the key 'kind' is missing"},
     {"[{\"kind\":\n1}]", "t:1: ", "[0].kind: not a string"},
-    {"[\n{\n\"kind\": \"cube\"}]", "t:3: ", "[0].kind: no such kind of shapes is known"},
+    {"[\n{\n\"kind\": \"cube\"}]", "t:3: ", "[0].kind: unknown kind of shape"},
     {"[\n{\"kind\": \"box\"}]", "t:2: ", "[0]: the key 'numbers' is missing"},
     {"[{\"kind\": \"box\",\n\"numbers\": 1}]", "t:2: ", "numbers: not an array"},
     {"[{\"kind\": \"box\",\n\"numbers\": []}]", "t:2: ", "numbers: 0 elements, not 1"},
@@ -522,8 +523,8 @@ static void test_refused_files(void)
     {"[{\"kind\": \"cone\", \"numbers\": [[1, 2, 3]]}]", "t:1: ", "3 elements, not 2"},
     {"[{\"kind\": \"superquadric\", \"numbers\": [[1, 1, 1]]}]", "t:1: ", "1 elements, not 2"},
     {"[{\"kind\": \"superquadric\", \"numbers\": [[1, 1, 1],\n[1, 2]]}]",
-     "t:2: ", "numbers[1][1]: 2 is not within 0.1 to 1.9"},
-    {"[{\"kind\": \"hull\", \"numbers\": [[]]}]", "t:1: ", "numbers[0]: holds nothing"},
+     "t:2: ", "numbers[1][1]: 2 is not in [0.1, 1.9]"},
+    {"[{\"kind\": \"hull\", \"numbers\": [[]]}]", "t:1: ", "numbers[0]: must not be empty"},
     {"[{\"kind\": \"hull\", \"numbers\": [[[0, 0, 0],\n[1, 0]]]}]",
      "t:2: ", "numbers[0][1]: 2 elements, not 3"},
     {"[{\"kind\": \"hull\", \"numbers\": [[[0, 0,\n2e6]]]}]",
@@ -535,9 +536,9 @@ static void test_refused_files(void)
     {"[{\"kind\": \"sphere\", \"numbers\": [1],\n\"position\": [0, 0, 2e6]}]",
      "t:2: ", "position[2]"},
     {"[{\"kind\": \"sphere\", \"numbers\": [1],\n\"quaternion\": [0, 0, 0, 0]}]",
-     "t:2: ", "the quaternion has no length"},
+     "t:2: ", "the quaternion has length 0"},
     {"[{\"kind\": \"sphere\", \"numbers\": [1],\n\"colour\": 1}]",
-     "t:2: ", "[0].colour: no such key is known"},
+     "t:2: ", "[0].colour: unknown key"},
     {"[{\"kind\": \"sphere\", \"numbers\": [1]},\n\n{\"kind\": \"sphere\", \"numbers\": [1e7]}]",
      "t:3: ", "[1].numbers[0]: 10000000 is not within"},
   };

@@ -364,24 +364,24 @@ static void refused(const fixture *f, const abut_closest_smoothing *s, const cha
 
 static void test_refusals(const fixture *f)
 {
-  REFUSED(cookie, 0, "make settings by abut_default_closest_smoothing");
-  refused(f, NULL, "make settings by abut_default_closest_smoothing");
-  REFUSED(method, (abut_closest_method)5, "there is no method 5 of derivatives");
-  REFUSED(temperature, 1e-7, "a temperature of 1e-07 is not from 1e-6 to 1e3 of a shape's L");
-  REFUSED(temperature, 1e4, "a temperature of 10000 is not");
-  REFUSED(temperature, (double)NAN, "a temperature of");
-  REFUSED(level, 17, "a level of 17 is above 16");
-  REFUSED(epsilon, -1.0, "an epsilon of -1 is neither 0 nor from 1e-6 to 1e3");
-  REFUSED(epsilon, 1e-7, "an epsilon of 1e-07 is neither");
-  REFUSED(epsilon, (double)INFINITY, "an epsilon of");
-  REFUSED(samples, 0, "0 samples are not 1 to 65536");
-  REFUSED(samples, 65537, "65537 samples are not 1 to 65536");
-  REFUSED(ridge, 0.0, "a ridge of 0 is not from 1e-15 to 1");
-  REFUSED(ridge, 2.0, "a ridge of 2 is not from 1e-15 to 1");
-  REFUSED(ridge, (double)NAN, "a ridge of");
+  REFUSED(cookie, 0, "the settings were not made by abut_default_closest_smoothing");
+  refused(f, NULL, "the settings were not made by abut_default_closest_smoothing");
+  REFUSED(method, (abut_closest_method)5, "unknown method of derivatives 5");
+  REFUSED(temperature, 1e-7, "the temperature is 1e-07, not from 1e-6 to 1e3 of a shape's L");
+  REFUSED(temperature, 1e4, "the temperature is 10000, not from 1e-6 to 1e3 of a shape's L");
+  REFUSED(temperature, (double)NAN, ", not from 1e-6 to 1e3 of a shape's L");
+  REFUSED(level, 17, "the level is 17; it must be at most 16");
+  REFUSED(epsilon, -1.0, "epsilon is -1; it must be 0 or in [1e-6, 1e3]");
+  REFUSED(epsilon, 1e-7, "epsilon is 1e-07; it must be 0 or in [1e-6, 1e3]");
+  REFUSED(epsilon, (double)INFINITY, "; it must be 0 or in [1e-6, 1e3]");
+  REFUSED(samples, 0, "the number of samples is 0; give 1 to 65536");
+  REFUSED(samples, 65537, "the number of samples is 65537; give 1 to 65536");
+  REFUSED(ridge, 0.0, "the ridge is 0, not in [1e-15, 1]");
+  REFUSED(ridge, 2.0, "the ridge is 2, not in [1e-15, 1]");
+  REFUSED(ridge, (double)NAN, ", not in [1e-15, 1]");
   abut_closest_smoothing s = smoothing_of(ABUT_CLOSEST_ZEROTH);
   s.solved = true;
-  refused(f, &s, "takes no answers that are solved");
+  refused(f, &s, "a method that only uses queries takes no solved answers");
   if (precision == ABUT_FLOAT32) {
     s = smoothing_of(ABUT_CLOSEST_FINITE);
     refused(f, &s, "central differences need float64");
@@ -398,12 +398,14 @@ static void test_arguments(const fixture *f)
   const abut_closest_jacobians none = {NULL, NULL, NULL, NULL};
   const double twists[24] = {0};
   CHECK_EQUAL(abut_closest_jacobian(f->context, &b, &s, NULL), ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "abut_closest_jacobian needs arrays for Jacobians");
+  CHECK_TEXT(abut_last_error(), "abut_closest_jacobian needs at least one array for Jacobians");
   CHECK_EQUAL(abut_closest_vjp(f->context, &b, &s, NULL, &gradients), ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "abut_closest_vjp needs cotangents and arrays for gradients");
+  CHECK_TEXT(abut_last_error(),
+             "abut_closest_vjp needs at least one cotangent and at least one gradient array");
   CHECK_EQUAL(abut_closest_vjp(f->context, &b, &s, &bars, NULL), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_closest_jvp(f->context, &b, &s, NULL, &tangents), ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "abut_closest_jvp needs twists and arrays for tangents");
+  CHECK_TEXT(abut_last_error(),
+             "abut_closest_jvp needs at least one twist and at least one array for tangents");
   CHECK_EQUAL(abut_closest_jvp(f->context, &b, &s, twists, NULL), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_closest_jacobian(f->context, NULL, &s, &none), ABUT_ERROR_ARGUMENT);
   CHECK_OK(abut_closest_vjp(f->context, &b, &s, &bars, &gradients));

@@ -317,7 +317,7 @@ static const map maps[MAPS] = {
   {"edge_weights", 8, 2, weights, weights_adjoint_r, weights_adjoint_d},
   {"face_witness", 12, 3, face, face_adjoint_r, face_adjoint_d},
   {"cone", 6, 4, cone_map, cone_map_adjoint_r, cone_map_adjoint_d},
-  {"zones of seams", 3, 1, seam_map, seam_map_adjoint_r, seam_map_adjoint_d},
+  {"zones at seams", 3, 1, seam_map, seam_map_adjoint_r, seam_map_adjoint_d},
   {"spring at a contact", 13, 4, spring_map, spring_map_adjoint_r, spring_map_adjoint_d},
 };
 

@@ -213,9 +213,9 @@ static void test_refused_grids(abut_context context)
   refuses(context, &g, "no coefficients");
   g = sample.grid;
   g.operation = ABUT_SUBTRACT;
-  refuses(context, &g, "no added primitive");
+  refuses(context, &g, "the body has no primitive with the operation \"add\"");
   g.operation = (abut_operation)2;
-  refuses(context, &g, "grid 0: there is no operation 2");
+  refuses(context, &g, "grid 0: unknown operation 2");
 }
 
 /* A grid with one block, and with two neighbours. */
@@ -245,11 +245,11 @@ static void test_refused_levels(abut_context context)
   }
   levels[0] = (abut_grid_level){blocks, c, 2};
   blocks[5] = 1;
-  refuses(context, &g, "block 1, at 1 1 1, is there twice");
+  refuses(context, &g, ": block 1, at 1 1 1, is a duplicate");
   const int32_t outside[] = {-1, 4, INT32_MAX, INT32_MIN};
   for (int i = 0; i < 4; ++i) {
     blocks[5] = outside[i];
-    refuses(context, &g, "lies in no cell of the grid");
+    refuses(context, &g, ", is not inside any cell of the grid");
   }
   blocks[5] = 2;
   /* Nodes 0, 1 and 7 reach into neighbours: along z there is one. */
@@ -267,7 +267,7 @@ static void test_refused_levels(abut_context context)
         CHECK_OK(abut_destroy_body(body));
       }
     } else {
-      refuses(context, &g, "less than two cells inside");
+      refuses(context, &g, "; it must be 0 within two cells of the border of the level's blocks");
     }
     c[at] = 0.0;
   }
@@ -277,7 +277,7 @@ static void test_refused_levels(abut_context context)
   levels[1] = (abut_grid_level){blocks + 6, c + 1024, 1};
   g.level_count = 2;
   blocks[6] = blocks[7] = blocks[8] = 1;
-  refuses(context, &g, "level 2: block 0, at 1 1 1, lies in no block of the level before");
+  refuses(context, &g, "level 2: block 0, at 1 1 1, lies in no block of the previous level");
   blocks[6] = blocks[7] = blocks[8] = 2;
   const abut_body_def def = def_of(&g, 1);
   if (CHECK_OK(abut_create_body(context, &def, &body))) {
@@ -288,7 +288,9 @@ static void test_refused_levels(abut_context context)
   g.level_count = 1;
   levels[0].block_count = 1;
   c[4 * 64 + 4 * 8 + 2] = -10.0;
-  refuses(context, &g, "with its corrections");
+  refuses(context, &g,
+          ": with the corrections of its levels, a coefficient in the outer four layers may be 0 "
+          "or below; it must be above 0");
 }
 
 /* ---- edges of a definition ---- */

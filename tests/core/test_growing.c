@@ -169,7 +169,8 @@ static void test_failures(const scene *t, abut_compact *list)
   abut_compact foreign = {.grows = true, .pose = mine};
   batch.compact = &foreign;
   check(abut_contacts(t->pair, &batch) == ABUT_ERROR_ARGUMENT &&
-          strstr(abut_last_error(), "begins without arrays"),
+          strstr(abut_last_error(),
+                 "a list that grows must start with NULL arrays: the library allocates them"),
         "the caller's array: %s", abut_last_error());
   abut_free_compact(&foreign);
   check(foreign.pose == mine, "the caller's array is freed");

@@ -427,20 +427,23 @@ static void test_refusals(void)
   double a[14] = {0.0};
   const abut_frame nowhere = (abut_frame)3;
   const abut_pose_kind kind = ABUT_POSE_TWIST;
-  refuses(abut_pose_exp(precision, 1, NULL, a), "needs all", "exp of nothing");
+  refuses(abut_pose_exp(precision, 1, NULL, a), ": an array is NULL", "exp of nothing");
   refuses(abut_pose_exp((abut_precision)2, 1, a, a), "precision 2", "exp of no precision");
-  refuses(abut_pose_log(precision, 1, a, NULL), "needs all", "log to nowhere");
-  refuses(abut_pose_compose(precision, kind, 1, a, NULL, a), "needs all", "a product of one");
+  refuses(abut_pose_log(precision, 1, a, NULL), ": an array is NULL", "log to nowhere");
+  refuses(abut_pose_compose(precision, kind, 1, a, NULL, a), ": an array is NULL",
+          "a product of one");
   refuses(abut_pose_compose(precision, (abut_pose_kind)2, 1, a, a, a), "kind 2", "no kind");
-  refuses(abut_pose_invert(precision, kind, 1, NULL, a), "needs all", "no inverse");
+  refuses(abut_pose_invert(precision, kind, 1, NULL, a), ": an array is NULL", "no inverse");
   refuses(abut_pose_step(precision, kind, nowhere, 1, a, a, a), "frame 3", "a step nowhere");
-  refuses(abut_pose_step(precision, kind, ABUT_FRAME_BODY, 1, a, NULL, a), "needs all", "no step");
-  refuses(abut_gradient_to_frame(precision, kind, nowhere, 1, a, a, a), "frame 3", "no frame");
-  refuses(abut_gradient_to_frame(precision, kind, ABUT_FRAME_BODY, 1, a, a, NULL), "needs all",
-          "no steps");
-  refuses(abut_gradient_from_frame(precision, kind, nowhere, 1, a, a, a), "frame 3", "no frame");
-  refuses(abut_gradient_from_frame(precision, kind, ABUT_FRAME_BODY, 1, NULL, a, a), "needs all",
-          "no poses");
+  refuses(abut_pose_step(precision, kind, ABUT_FRAME_BODY, 1, a, NULL, a), ": an array is NULL",
+          "no step");
+  refuses(abut_gradient_to_frame(precision, kind, nowhere, 1, a, a, a), "frame 3", "unknown frame");
+  refuses(abut_gradient_to_frame(precision, kind, ABUT_FRAME_BODY, 1, a, a, NULL),
+          ": an array is NULL", "no steps");
+  refuses(abut_gradient_from_frame(precision, kind, nowhere, 1, a, a, a), "frame 3",
+          "unknown frame");
+  refuses(abut_gradient_from_frame(precision, kind, ABUT_FRAME_BODY, 1, NULL, a, a),
+          ": an array is NULL", "no poses");
   CHECK_OK(abut_pose_exp(precision, 0, NULL, NULL));
   CHECK_OK(abut_pose_step(precision, kind, ABUT_FRAME_BODY, 0, NULL, NULL, NULL));
   abut_batch batch = abut_default_batch();
@@ -456,9 +459,9 @@ static void test_refusals(void)
   refuses(abut_jacobian_to_frame(precision, frame, (abut_moving)3, &batch, a, a), "bodies 3",
           "no body");
   refuses(abut_jacobian_to_frame(precision, nowhere, ABUT_BODY_2, &batch, a, a), "frame 3",
-          "no frame");
-  refuses(abut_jacobian_to_frame(precision, frame, ABUT_BODY_2, &batch, NULL, a), "needs all",
-          "no blocks");
+          "unknown frame");
+  refuses(abut_jacobian_to_frame(precision, frame, ABUT_BODY_2, &batch, NULL, a),
+          ": an array is NULL", "no blocks");
   refuses(abut_jacobian_to_frame(precision, frame, ABUT_BODY_2, &batch, a, a),
           "entry 0 of the list is of pose 3 of 2", "an entry of no pose");
   batch.memory = ABUT_MEMORY_STATE;
@@ -478,22 +481,22 @@ static void test_overlaps(void)
   for (size_t i = 0; i < 40; ++i) {
     memory[i] = kept[i] = 0.25;
   }
-  refuses(abut_pose_exp(precision, 2, a, a), "poses, which is written, overlaps twists",
+  refuses(abut_pose_exp(precision, 2, a, a), "the output poses overlaps the input twists in memory",
           "rows of 7 where rows of 6 are");
   refuses(abut_pose_log(precision, 2, a, a + 13 * r), "overlaps poses", "a common number");
   refuses(abut_pose_compose(precision, ABUT_POSE_TWIST, 2, a, a + 12 * r, a + 6 * r),
-          "products, which is written, overlaps left", "a product across both");
+          "the output products overlaps the input left in memory", "a product across both");
   refuses(abut_pose_invert(precision, ABUT_POSE_QUATERNION, 2, a, a + r), "overlaps poses",
           "an inverse beside its pose");
   refuses(abut_pose_step(precision, ABUT_POSE_QUATERNION, ABUT_FRAME_BODY, 2, a, a + 14 * r,
                          a + 14 * r),
-          "stepped, which is written, overlaps steps", "poses over steps");
+          "the output stepped overlaps the input steps in memory", "poses over steps");
   refuses(abut_gradient_to_frame(precision, ABUT_POSE_QUATERNION, ABUT_FRAME_BODY, 2, a, a + 14 * r,
                                  a),
-          "steps, which is written, overlaps poses", "steps over poses");
+          "the output steps overlaps the input poses in memory", "steps over poses");
   refuses(abut_gradient_from_frame(precision, ABUT_POSE_QUATERNION, ABUT_FRAME_BODY, 2, a,
                                    a + 14 * r, a + 14 * r),
-          "gradients, which is written, overlaps steps", "gradients over steps");
+          "the output gradients overlaps the input steps in memory", "gradients over steps");
   abut_batch batch = abut_default_batch();
   abut_compact list = {.count = 1, .capacity = 1, .pose = (uint32_t[]){0}};
   batch.count = 1;
@@ -502,7 +505,7 @@ static void test_overlaps(void)
   double blocks[100] = {0.0};
   refuses(abut_jacobian_to_frame(precision, ABUT_FRAME_BODY, ABUT_BODY_2, &batch, blocks,
                                  (char *)blocks + r),
-          "steps, which is written, overlaps blocks", "steps across blocks");
+          "the output steps overlaps the input blocks in memory", "steps across blocks");
   refuses(abut_jacobian_to_frame(precision, ABUT_FRAME_BODY, ABUT_BODY_2, &batch, blocks, a),
           "overlaps pose1", "steps over poses");
   check(!memcmp(memory, kept, sizeof kept), "what is refused is written");

@@ -117,8 +117,8 @@ static void test_contexts(void)
   CHECK_OK(abut_find_device("host", &def.device));
   check(def.device + 1 == count, "the host path is device %u, not last", def.device);
   def.lanes = 3;
-  refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "lane width of 3",
-          "three lanes");
+  refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT,
+          "the lane width is 3; it must be 1, 4, 8 or 16", "three lanes");
   def.lanes = 0;
   for (int i = 0; i < 3; ++i) {
     def.group = (uint32_t[]){3, 2048, 0}[i];
@@ -263,7 +263,7 @@ static void test_cores(abut_context context)
           "core 0: length 1 of its box is -1e-06", "a length below 0");
   c.half[1] = NAN;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "length 1 of its box is nan",
-          "no length");
+          "has length 0");
   c.half[1] = 0.0;
   c.kind = ABUT_CORE_DISC;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "length 1 of its disc is 0",
@@ -283,16 +283,16 @@ static void test_cores(abut_context context)
           "a position");
   c = good;
   c.quaternion[0] = 0.0;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: rotation",
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: the quaternion ",
           "no quaternion");
   c = good;
   c.operation = ABUT_SUBTRACT;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "no added primitive",
-          "a body of a hole");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY,
+          "the body has no primitive with the operation \"add\"", "a body of a hole");
   c = good;
   def.cores = NULL;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT,
-          "primitives are counted but not given", "no cores");
+          "the count of a kind of primitives is above 0, but their array is NULL", "no cores");
 }
 
 static void test_bodies(abut_context context)
@@ -303,14 +303,14 @@ static void test_bodies(abut_context context)
   abut_body_def def;
   abut_body body;
   cube_def(half, vertices, &def);
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "no added primitive",
-          "a body of no field");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY,
+          "the body has no primitive with the operation \"add\"", "a body of no field");
   abut_superquadric s = good;
   def.superquadrics = &s;
   def.superquadric_count = 1;
   s.operation = ABUT_SUBTRACT;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "no added primitive",
-          "a body of a hole");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY,
+          "the body has no primitive with the operation \"add\"", "a body of a hole");
   s = good;
   s.axes[1] = 0.0;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "axis 1", "an axis of 0");
@@ -326,7 +326,8 @@ static void test_bodies(abut_context context)
   s = good;
   s.quaternion[0] = 0.0;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY,
-          "superquadric 0: rotation is the quaternion 0 0 0 0", "no quaternion");
+          "superquadric 0: the quaternion 0 0 0 0 has a length of 0, or one that is not finite",
+          "no quaternion");
   s.quaternion[0] = INFINITY;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY,
           "rotation is the quaternion inf 0 0 0", "no rotation");
@@ -368,12 +369,14 @@ static void refuses_edges(abut_context context, const abut_body_def *def, double
   places[4] = INFINITY;
   refuses_features(context, def, "feature vertex 1: its place is inf 0 0", "a place");
   places[4] = 1.1;
-  refuses_features(context, def, "feature edge 1: its ends lie 1 and 1.1 from the axis",
+  refuses_features(context, def, "feature edge 1: its ends are 1 and 1.1 from the axis",
                    "an arc of two radii");
   places[4] = 1.0;
   places[6] = 0.1;
-  refuses_features(context, def, "feature edge 1: its ends lie at 0 and -0.1 along the axis",
-                   "an arc that climbs");
+  refuses_features(
+    context, def,
+    "feature edge 1: its ends are at 0 and -0.1 along the axis, so they are not on one circle",
+    "an arc that climbs");
   places[6] = 0.0;
   edges[1].axis[2] = 1.0;
   refuses_features(context, def, "feature edge 1: it turns by -1.570796 rad",
@@ -419,11 +422,11 @@ static void refuses_given_cones(abut_context context, abut_body_def *def)
   refuses_features(context, def, "sharp is nan", "no angle of sharp edges");
   def->sharp = 20.0;
   def->cones = (abut_cone_source)3;
-  refuses_features(context, def, "no source of cones 3", "a source of cones");
+  refuses_features(context, def, "unknown source of cones 3", "a source of cones");
   def->cones = ABUT_CONES_GIVEN;
   def->vertex_cone_count = 2;
   refuses(abut_create_body(context, def, &body), ABUT_ERROR_ARGUMENT,
-          "cones are counted but not given", "no cones");
+          "the count of cones is above 0, but their array is NULL", "no cones");
   def->vertex_cones = cones;
   refuses_features(context, def, "2 cones are given for 3 vertices", "too few cones");
   def->vertex_cone_count = 3;
@@ -474,8 +477,8 @@ static void test_features(abut_context context)
           "features that are not stated");
   def.states_features = true;
   def.feature_edge_count = 2;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT, "counted but not given",
-          "no edges");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT,
+          "counted, but their array is NULL", "no edges");
   def.feature_edges = edges;
   CHECK_OK(abut_create_body(context, &def, &body));
   CHECK_OK(abut_destroy_body(body));

@@ -564,10 +564,10 @@ static void test_refused_batches(const world *w, abut_state s)
   b.pose1 = &a[0];
   b.pose2 = &a[1];
   b.count = ROWS - 1;
-  refused(abut_contacts(w->pair, &b), ABUT_ERROR_ARGUMENT, "149 poses are counted");
+  refused(abut_contacts(w->pair, &b), ABUT_ERROR_ARGUMENT, "the call has 149 poses");
   b.count = ROWS;
   b.d = &a[2];
-  refused(abut_contacts(w->pair, &b), ABUT_ERROR_ARGUMENT, "reals a row");
+  refused(abut_contacts(w->pair, &b), ABUT_ERROR_ARGUMENT, "numbers per row");
   b.d = NULL;
   b.pose2 = &a[3];
   refused(abut_contacts(w->pair, &b), ABUT_ERROR_ARGUMENT, "no array 9");
@@ -627,7 +627,7 @@ static void test_refusals(void)
           "cannot be combined");
   CHECK_OK(abut_save_state(s));
   refused(abut_create_state(w.context, SIZE_MAX / 8, widths, 1, NULL, &s), ABUT_ERROR_ARGUMENT,
-          "larger than any memory");
+          "of a state is too large:");
   free_world(&w);
   free_world(&second);
 }

@@ -457,10 +457,12 @@ static void refusals(void)
   CHECK_EQUAL(abut_decompose(device, NULL, &o, &d), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_decompose(device, &def, NULL, &d), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_decompose(device, &def, &o, NULL), ABUT_ERROR_ARGUMENT);
-  refused(&plate, &o, ABUT_ERROR_BODY, "make a grid of it");
+  refused(&plate, &o, ABUT_ERROR_BODY,
+          "% of the space around it inside and outside cannot be decided: close the mesh, or make "
+          "a grid with `abut field`");
   shape_face(&none, shape_vertex(&none, 1, 1, 1), shape_vertex(&none, 1, 1, 1),
              shape_vertex(&none, 1, 1, 1));
-  refused(&none, &o, ABUT_ERROR_BODY, "no face of any area");
+  refused(&none, &o, ABUT_ERROR_BODY, "every face of the mesh has area 0");
   shape_quad(&sheet, shape_vertex(&sheet, 0, 0, 0), shape_vertex(&sheet, 1, 0, 0),
              shape_vertex(&sheet, 1, 1, 0), shape_vertex(&sheet, 0, 1, 0));
   refused(&sheet, &o, ABUT_ERROR_BODY, "enclose");
@@ -474,7 +476,8 @@ static void refusals(void)
   refused(&block, &o, ABUT_ERROR_ARGUMENT, "an error of 1");
   o = options_for(1);
   o.family = (abut_decompose_family)99;
-  refused(&block, &o, ABUT_ERROR_ARGUMENT, "a family of 99");
+  refused(&block, &o, ABUT_ERROR_ARGUMENT,
+          "the family is 99; it must be ABUT_DECOMPOSE_SQ or ABUT_DECOMPOSE_AUTO");
   o = options_for(1);
   o.union_ = 0.1;
   refused(&block, &o, ABUT_ERROR_ARGUMENT, "a union of 0.1");

@@ -53,7 +53,7 @@ static void judge_failure(const trial *t, abut_status status)
     return;
   }
   const bool listing = status == ABUT_ERROR_DEVICE && says("device");
-  const bool named = says(t->name) || says("does not say what it is") || t->setting.queue;
+  const bool named = says(t->name) || says(") does not report its properties:") || t->setting.queue;
   check(listing || (status == CODE && named), "%s: gives %d: %s", what(t), status,
         abut_last_error());
 }

@@ -187,7 +187,8 @@ static void judge_failure(const trial *t, abut_status status)
   if (t->faults == SHIM_ALLOCATIONS) {
     check(status == ABUT_ERROR_MEMORY && *words, "%s: gives %d: %s", what(t), status, words);
   } else if (status == ABUT_ERROR_ARGUMENT) {
-    check(!strcmp(shim_first_failed(), "clGetMemObjectInfo") && strstr(words, "is no cl_mem"),
+    check(!strcmp(shim_first_failed(), "clGetMemObjectInfo") &&
+            strstr(words, "is not a cl_mem of the queue's cl_context"),
           "%s: gives %d: %s", what(t), status, words);
   } else {
     check(status == CODE && strstr(words, t->name), "%s: gives %d: %s", what(t), status, words);

@@ -218,8 +218,8 @@ static void test_none_left(void)
   CHECK_OK(look(&s));
   shim_fail(SHIM_CALLS, 1, FOR_GOOD, CODE);
   check(move(&s) == ABUT_ERROR_STATE, "the last device fails");
-  check(look(&s) == CODE && strstr(abut_last_error(), "no other is left"), "says: %s",
-        abut_last_error());
+  check(look(&s) == CODE && strstr(abut_last_error(), "failed, and no other device is left:"),
+        "says: %s", abut_last_error());
   same_poses(&s, two, "without a device");
   CHECK_OK(abut_save_state(s.state));
   CHECK_OK(abut_write_state(s.arrays[POSE2], 0, POSES, s.start));

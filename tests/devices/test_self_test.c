@@ -427,7 +427,7 @@ static bool says(const char *text, const char *part)
 static const struct {
   const char *name, *output;
   abut_status (*call)(abut_batch *);
-} calls[] = {{"contacts", "wrongly: p,", contacts},
+} calls[] = {{"contacts", "gives wrong results: p,", contacts},
              {"gradient", "VJP", gradient},
              {"jvp", "JVP", jvp},
              {"hessian", "Hessian", hessian},
@@ -437,7 +437,7 @@ static const struct {
              {"list", "wrongly: active contacts", list},
              {"list VJP", "VJP of a list", list_vjp},
              {"VJP's tangent", "Hessian", vjp_tangent},
-             {"weights", "wrongly: weight", contacts},
+             {"weights", "gives wrong results: weight,", contacts},
              {"closest points", "wrongly: distances of shapes", closest},
              {"their Jacobians", "the Jacobian of distances", closest_by_poses},
              {"collision", "wrongly: collision of edges", collision},
@@ -518,7 +518,7 @@ static void taken_over(const char *suite, int which, bool with_host)
     check(count == 2 && reports[0].status == ABUT_ERROR_SELF_TEST &&
             reports[1].status == ABUT_SUCCESS,
           "%s: %d is PoCL's status", calls[which].name, reports[0].status);
-    says(reports[0].text, "answers wrongly");
+    says(reports[0].text, "gives wrong results:");
     says(reports[0].text, reports[0].info.name);
     says(reports[0].text, calls[which].output);
   }
@@ -535,7 +535,7 @@ static void no_fallback(const char *suite, int which)
   if (CHECK_OK(abut_create_context(&def, &s.context))) {
     const bool refused = make_pair() && calls[which].call(&b) == ABUT_ERROR_SELF_TEST;
     check(refused, "%s: a wrong answer is given", calls[which].name);
-    says(abut_last_error(), "answers wrongly");
+    says(abut_last_error(), "gives wrong results:");
     CHECK_OK(abut_destroy_context(s.context));
   }
 }
@@ -557,12 +557,12 @@ static void says_why(const char *suite)
   if (make_pair()) {
     const abut_status status = gradient(&b);
     check(status < 0 && status > -2000, "what does not build gives %d", status);
-    says(abut_last_error(), "do not build");
+    says(abut_last_error(), "the kernels do not compile:");
     says(abut_last_error(), LAST_UNKNOWN);
     CHECK_OK(abut_context_devices(s.context, &report, 1, &count));
     check(report.status == status && strlen(report.text) > 255, "a report of %zu characters",
           strlen(report.text));
-    says(report.text, "do not build");
+    says(report.text, "the kernels do not compile:");
   }
   CHECK_OK(abut_destroy_context(s.context));
 }

@@ -253,11 +253,11 @@ static void refused(const char *text, const char *why)
 static void test_names(const variant *v)
 {
   static const char *const wrong[][2] = {
-    {"pocl/0", "is no division"},
-    {"pocl/1.", "is no division"},
-    {"pocl/1.x", "is no division"},
-    {"pocl/1.1.1", "is no division"},
-    {"pocl/1x", "is no division"},
+    {"pocl/0", "\" is not a division of a device: use /UNITS or /UNITS.PART"},
+    {"pocl/1.", "\" is not a division of a device: use /UNITS or /UNITS.PART"},
+    {"pocl/1.x", "\" is not a division of a device: use /UNITS or /UNITS.PART"},
+    {"pocl/1.1.1", "\" is not a division of a device: use /UNITS or /UNITS.PART"},
+    {"pocl/1x", "\" is not a division of a device: use /UNITS or /UNITS.PART"},
     {"pocl/1.900", "has no part 900: parts of 1 units are"},
     {"pocl/99999", "cannot be divided into parts of 99999 compute units: it has"},
     {"pocl/99999.0", "cannot be divided into parts of 99999 compute units: it has"},

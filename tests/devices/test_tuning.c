@@ -115,7 +115,7 @@ static const struct {
   {"{\n\"devices\": [\n", "f:3: ", ""},
   {"[]", "f:1: ", "not an object"},
   {"{}", "f:1: ", "the key 'devices' is missing"},
-  {"{\"devices\": [],\n\"device\": 1}", "f:2: ", "device: no such key"},
+  {"{\"devices\": [],\n\"device\": 1}", "f:2: ", "device: unknown key"},
   {"{\"devices\":\n {}}", "f:1: ", "not an array"},
   {FILE_OF("1"), "f:2: ", "not an object"},
   {FILE_OF("{" ENTRY ",\n\"lanes\": 8, \"group\": 2, \"items\": 3}"),
@@ -125,7 +125,7 @@ static const struct {
   {FILE_OF("{\"name\": \"d\", \"platform\": 3}"), "f:2: ", "platform: not a string"},
   {FILE_OF("{\"name\": \"d\", \"platform\": \"p\",\n\"precision\": \"f16\", " VALUES "}"),
    "f:3: ", "precision: neither"},
-  {FILE_OF("{" ENTRY ", " VALUES ",\n\"speed\": 1}"), "f:3: ", "speed: no such key"},
+  {FILE_OF("{" ENTRY ", " VALUES ",\n\"speed\": 1}"), "f:3: ", "speed: unknown key"},
   {FILE_OF("{" ENTRY ",\n\"lanes\": 3, \"group\": 2, \"items\": 3, \"scratch_bytes\": 65536}"),
    "f:3: ", "lanes: not 1, 4, 8 or 16"},
   {FILE_OF("{" ENTRY ", \"lanes\": 8,\n\n\"group\": 12, \"items\": 3, \"scratch_bytes\": 65536}"),
@@ -141,13 +141,15 @@ static const struct {
    "f:3: ", "not a whole number"},
   {FILE_OF("{" ENTRY ", \"lanes\": 8, \"group\": -2, \"items\": 3, \"scratch_bytes\": 65536}"),
    "f:2: ", "group: not a whole number"},
-  {FILE_OF("{" ENTRY ", " VALUES "},\n{" ENTRY ", " VALUES "}"), "f:3: ", "devices[0] once more"},
+  {FILE_OF("{" ENTRY ", " VALUES "},\n{" ENTRY ", " VALUES "}"),
+   "f:3: ", "names the same device as devices[0]"},
   {FILE_OF("{" ENTRY ", " VALUES ",\n\"lanes\": 4}"), "f:", "uplicate"},
-  {FILE_OF("{" ENTRY ",\n\"module\": \"fields\", " REST "}"), "f:3: ", "no module"},
+  {FILE_OF("{" ENTRY ",\n\"module\": \"fields\", " REST "}"), "f:3: ", "unknown kernel module"},
   {FILE_OF("{" ENTRY ", \"module\": 1, " REST "}"), "f:2: ", "module: not a string"},
   {FILE_OF("{" ENTRY ", \"module\": \"field\",\n" VALUES "}"),
    "f:3: ", "lanes: not a setting of one module"},
-  {FILE_OF("{" OF_FIELD ", " REST "},\n{" OF_FIELD ", " REST "}"), "f:3: ", "devices[0] once more"},
+  {FILE_OF("{" OF_FIELD ", " REST "},\n{" OF_FIELD ", " REST "}"),
+   "f:3: ", "names the same device as devices[0]"},
 };
 
 static void test_malformed(void)
@@ -469,7 +471,8 @@ static void test_refusals(uint32_t index)
         "a precision");
   check(abut_device_tuning(index, ABUT_FLOAT32, NULL, NULL) == ABUT_ERROR_ARGUMENT, "no place");
   check(abut_save_tuning("r.json", index, ABUT_FLOAT32, "no", &t) == ABUT_ERROR_ARGUMENT, "no");
-  check(abut_device_tuning(index, ABUT_FLOAT32, "", &t) == ABUT_ERROR_ARGUMENT, "no module");
+  check(abut_device_tuning(index, ABUT_FLOAT32, "", &t) == ABUT_ERROR_ARGUMENT,
+        "unknown kernel module");
   check(abut_tuning_path(NULL) == ABUT_ERROR_ARGUMENT, "no place for a path");
 }
 

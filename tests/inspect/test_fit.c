@@ -354,7 +354,8 @@ static void refusals(void)
   shape_sphere(&sphere, 1);
   abut_body_def def = shape_def(&sphere);
   CHECK(abut_measure_fit(body, UNION, PLANE, &def, &fit) == ABUT_ERROR_BODY);
-  CHECK(strstr(abut_last_error(), "no surface within the mesh's box"));
+  CHECK(strstr(abut_last_error(), "the field has no surface inside the box of the mesh: are both "
+                                  "in the same unit of length and in the same place?"));
   CHECK(abut_measure_fit(body, UNION, PLANE, NULL, &fit) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_measure_fit(body, UNION, PLANE, &def, NULL) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_measure_fit(body, 0.0, PLANE, &def, &fit) == ABUT_ERROR_ARGUMENT);

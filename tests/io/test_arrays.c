@@ -186,7 +186,7 @@ static void wrong_shape_rows(void)
   REQUIRE_OK(abut_open_poses(path, &file, NULL));
   for (int again = 0; again < 2; again++) {
     expect_failure(abut_read_shape_rows(file, 0, 1, &a, &b), ABUT_ERROR_FORMAT, path,
-                   "row 2, counted from 0: -2 is no index of a shape");
+                   "row 2 (0-based): -2 is not an index of a shape");
   }
   abut_close_poses(file);
 }

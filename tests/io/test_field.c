@@ -150,7 +150,7 @@ static void not_written(void)
   expect_failure(abut_write_field(path, NULL), ABUT_ERROR_ARGUMENT, "", "NULL");
   expect_failure(abut_write_field(path, &none), ABUT_ERROR_ARGUMENT, "", "abut_make_field");
   expect_failure(abut_write_field("part.json", &f), ABUT_ERROR_ARGUMENT,
-                 "part.json: ", "ends with .body.json");
+                 "part.json: ", "must end with .body.json");
   expect_failure(abut_write_field("a/.body.json", &f), ABUT_ERROR_ARGUMENT,
                  "a/.body.json: ", "ends");
   expect_failure(abut_write_field(in_folder("a\xff.body.json"), &f), ABUT_ERROR_ARGUMENT, "/",
@@ -490,16 +490,18 @@ static void cancelled(void)
 
 static void words(void)
 {
-  static const char *const names[] = {"open: 2 holes were closed, the widest 0.5 m across",
-                                      "inside out: 1 of 3 shells",
-                                      "turned: 4 triangles ran",
-                                      "tangled: 1 edge has more than two faces",
-                                      "unit: the box's diagonal is 250 m",
-                                      "small: the box's",
-                                      "coarse: the field is off by up to 0.5 %",
-                                      "thin: 12 % of the surface",
-                                      "nested: 1 of 3 shells lies within",
-                                      "sheet: 2 sheets of faces without a back, up to 0.3 m wide"};
+  static const char *const names[] = {
+    "open: 2 holes were closed, the widest 0.5 m across",
+    "inside out: 1 of 3 shells",
+    "turned: 4 triangles ran",
+    "tangled: 1 edge has more than two faces",
+    "unit: the diagonal of the box is 250 m; if the file is in millimetres, scale it by 0.001",
+    "m, which is too small to fit a smoothing, so contacts will fail; if the file is not in "
+    "metres, scale it up",
+    "coarse: the field is off by up to 0.5 %",
+    "thin: 12 % of the surface",
+    "nested: 1 of 3 shells lies within",
+    "sheet: 2 open sheets of faces, up to 0.3 m wide, enclose"};
   const abut_field_report r = {.suspicions = 1023,
                                .holes = 2,
                                .hole_widest = 0.5,
@@ -545,7 +547,8 @@ static void words(void)
   odd.lost_thickness = 6e-4;
   odd.lost_error = 0.0013;
   abut_suspicion_text(&odd, ABUT_SUSPECT_THIN, text, sizeof text);
-  check(strstr(text, "less than 0.0006 m thick, where the field is off by 0.0013 m and more; ask"),
+  check(strstr(text, ": half of that surface belongs to parts less than 0.0006 m thick, where the "
+                     "error of the field is 0.0013 m or more; set"),
         "'%s'", text);
   abut_suspicion_text(&odd, ABUT_SUSPECT_COARSE, text, sizeof text);
   check(strstr(text, "up to under 0.01 %") != NULL, "'%s'", text);
@@ -555,11 +558,18 @@ static void words(void)
   abut_suspicion_text(&odd, ABUT_SUSPECT_WELDED, text, sizeof text);
   check(!strncmp(text, "welded: corners up to 0.00012 m apart", 37), "'%s'", text);
   abut_suspicion_text(&odd, ABUT_SUSPECT_CLOSING, text, sizeof text);
-  check(!strncmp(text, "closing: the faces that close the holes put 37 % of", 51), "'%s'", text);
+  check(!strncmp(text,
+                 "closing: the faces that close the holes and the winding number of the open mesh "
+                 "disagree about 37 % of the inside; check the result, or close the mesh yourself",
+                 51),
+        "'%s'", text);
   odd.suspicions |= ABUT_SUSPECT_TRAILING;
   odd.trailing = 1;
   abut_suspicion_text(&odd, ABUT_SUSPECT_TRAILING, text, sizeof text);
-  check(!strncmp(text, "trailing: 1 byte behind the end of the mesh in its file was left out;", 69),
+  check(!strncmp(text,
+                 "trailing: 1 byte after the end of the mesh in the file was ignored; check that "
+                 "the file is complete and its header correct",
+                 69),
         "'%s'", text);
   odd.suspicions |= ABUT_SUSPECT_NARROW;
   odd.gap_filled = 0.205;
@@ -638,13 +648,14 @@ static void remeshed(void)
   expect_failure(abut_write_mesh(NULL, &def), ABUT_ERROR_ARGUMENT, "", "NULL");
   expect_failure(abut_write_mesh(in_folder("no/a.obj"), &def), ABUT_ERROR_WRITE, "/",
                  "No such file");
-  expect_failure(abut_write_remeshed(path, NULL, &def, 0.0), ABUT_ERROR_ARGUMENT, "", "two paths");
+  expect_failure(abut_write_remeshed(path, NULL, &def, 0.0), ABUT_ERROR_ARGUMENT, "",
+                 "abut_write_remeshed: a path or the mesh is NULL, or the temperature is below 0");
   expect_failure(abut_write_remeshed(path, from, &def, -1.0), ABUT_ERROR_ARGUMENT, "", "0 or more");
   expect_failure(abut_write_remeshed(in_folder("a.json"), from, &def, 0.0), ABUT_ERROR_ARGUMENT,
-                 "/", "ends with");
+                 "/", "must end with");
   expect_failure(abut_write_remeshed(path, obj, &def, 0.0), ABUT_ERROR_FORMAT, "/", "");
   expect_failure(abut_write_remeshed("/tmp/a.body.json", with_grid, &def, 0.0), ABUT_ERROR_ARGUMENT,
-                 "/tmp/a.body.json: ", "write into its folder");
+                 "/tmp/a.body.json: ", "names files in its own folder: write into that folder");
   def.vertices = (const double[]){0, 1.0 / 0.0, 0};
   def.vertex_count = 1;
   def.face_count = def.edge_count = 0;

@@ -242,7 +242,7 @@ static void grids(void)
   }
   path = write_text("h.body.json", "{\"mesh\": \"t.obj\",\n\"grids\": [{\"file\": \"\"}]}");
   expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_FORMAT, path,
-                 "json:2: grids[0].file: an empty path");
+                 "json:2: grids[0].file: the path is empty");
   path = write_text("h.body.json", "{\"mesh\": \"t.obj\",\n\"grids\": [{\"name\": \"g.npz\"}]}");
   expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_FORMAT, path, "json:2: ");
 }
@@ -278,7 +278,7 @@ static void wrong_grids(void)
     {2, {"spacing", ABUT_ARRAY_FLOAT64, 1, {1}, &spacing}, "'spacing': 1 dimensions, not 0"},
     {2, {"spacing", ABUT_ARRAY_FLOAT64, 0, {0}, &narrow}, "'spacing': 0 is not within"},
     {3, {"blocks_2", ABUT_ARRAY_INT32, 2, {1, 3}, blocks}, "'blocks_1': missing"},
-    {3, {"blocks_1", ABUT_ARRAY_INT64, 2, {1, 3}, c}, "dtype int64, not int32"},
+    {3, {"blocks_1", ABUT_ARRAY_INT64, 2, {1, 3}, c}, "has dtype int64, expected int32"},
     {3, {"blocks_1", ABUT_ARRAY_INT32, 2, {3, 1}, blocks}, "'blocks_1': not of shape (B, 3)"},
     {3, {"blocks_1", ABUT_ARRAY_INT32, 2, {0, 3}, blocks}, "'blocks_1': not of shape (B, 3)"},
     {4,
@@ -334,7 +334,7 @@ static void smoothing(void)
   const char *wide = write_text("s.json", text);
   abut_free(text);
   expect_failure(abut_load_smoothing(wide, &again), ABUT_ERROR_FORMAT, wide,
-                 "cone_outer: 181 is not within 0 to 180");
+                 "cone_outer: 181 is not in [0, 180]");
   const char *path = write_text("s.json", "{\n\"length\": 0}");
   expect_failure(abut_load_smoothing(path, &again), ABUT_ERROR_FORMAT, path, "json:2: length: ");
   path = in_folder("none.json");

@@ -191,7 +191,7 @@ static void wrong_files(void)
   CHECK_EQUAL(p.pair[0], 3);
   abut_free_poses(&p);
   expect_failure(abut_read_poses(file, 1, 1, &p), ABUT_ERROR_FORMAT, path,
-                 "row 1, counted from 0: -1");
+                 "row 1 (0-based): -1 is not an index of ");
   CHECK(!p.count && !p.pose1 && !p.pair);
   abut_close_poses(file);
   abut_close_poses(NULL);

@@ -36,10 +36,10 @@ static const struct {
   {"trimesh_multibody.stl", NULL, 20, 32},
   {"trimesh_nancolor.obj", NULL, 8, 12},
   {"trimesh_negative_indices.obj", NULL, 8, 6},
-  {"trimesh_obj_empty.obj", ": holds no vertices", 0, 0},
-  {"trimesh_ply_empty_header.ply", ": holds no vertices", 0, 0},
+  {"trimesh_obj_empty.obj", ": contains no vertices", 0, 0},
+  {"trimesh_ply_empty_header.ply", ": contains no vertices", 0, 0},
   {"trimesh_soup.stl", NULL, 300, 100},
-  {"trimesh_stl_empty_bin.stl", ": holds no vertices", 0, 0},
+  {"trimesh_stl_empty_bin.stl", ": contains no vertices", 0, 0},
   {"trimesh_whitespace.off", NULL, 8, 6},
 };
 

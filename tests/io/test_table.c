@@ -156,7 +156,7 @@ static void round_trips(void)
   all[1] = all[0];
   memset(all[1].quaternion, 0, sizeof all[1].quaternion);
   expect_failure(abut_write_superquadrics(in_folder("e.csv"), all, COUNT), ABUT_ERROR_BODY, "",
-                 "no length");
+                 "has length 0");
   expect_failure(abut_write_superquadrics(in_folder("e.obj"), all, 1), ABUT_ERROR_ARGUMENT, "",
                  ".csv, .txt or .npy");
   expect_failure(abut_write_superquadrics(in_folder("e.csv"), all, 0), ABUT_ERROR_ARGUMENT, "",
@@ -342,7 +342,8 @@ static void bodies(void)
   expect_failure(abut_import_superquadrics(&from, 0.0, &d), ABUT_ERROR_BODY, "superquadric 1",
                  "subtracted");
   from.count = 0;
-  expect_failure(abut_import_superquadrics(&from, 0.0, &d), ABUT_ERROR_BODY, "", "no superquadric");
+  expect_failure(abut_import_superquadrics(&from, 0.0, &d), ABUT_ERROR_BODY, "",
+                 "there are no superquadrics");
   expect_failure(abut_import_superquadrics(NULL, 0.0, &d), ABUT_ERROR_ARGUMENT, "", "NULL");
   CHECK(!d.memory);
 }

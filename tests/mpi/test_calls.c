@@ -409,7 +409,8 @@ static void failures(void)
   begin_job(&j);
   status =
     abut_mpi_contacts(MPI_COMM_WORLD, pair, &j.batch, rank == size - 1 ? NULL : &j.source, &j.sink);
-  expect(status, ABUT_ERROR_ARGUMENT, rank == size - 1, "needs a source");
+  expect(status, ABUT_ERROR_ARGUMENT, rank == size - 1,
+         ": the source, the sink or the work is NULL");
 
   begin_job(&j);
   j.batch.count = 0;
@@ -561,7 +562,7 @@ static void without_threads(void)
     CHECK(status == ABUT_SUCCESS && s.done == 9);
   } else {
     expect(status, ABUT_ERROR_ARGUMENT, true,
-           "needs MPI_THREAD_SERIALIZED: MPI_Init_thread, not MPI_Init");
+           "needs MPI_THREAD_SERIALIZED: call MPI_Init_thread, not MPI_Init");
   }
 }
 

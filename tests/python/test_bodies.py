@@ -200,8 +200,8 @@ def test_the_librarys_refusals(contexts):
                           ({"vertices": None, "faces": None, "position": [[0, 0, 0], [0, np.inf, 0]]},
                            "superquadric 1: position is 0 inf 0"),
                           ({"vertices": None, "faces": None, "rotation": [[1, 0, 0, 0], [0, 0, 0, 0]]},
-                           "superquadric 1: rotation is the quaternion 0 0 0 0, whose length is 0 or not finite"),
-                          ({"operation": "subtract"}, "no added primitive")):
+                           "superquadric 1: the quaternion 0 0 0 0 has a length of 0, or one that is not finite"),
+                          ({"operation": "subtract"}, "the body has no primitive with the operation \"add\"")):
         with pytest.raises(abut.Error, match=what):
             context.body(**two(**changed))
     numbers = context.body(**two()).shape()
@@ -246,7 +246,7 @@ def test_shells_that_are_turned_are_counted(double, tmp_path):
             with pytest.warns(UserWarning) as told:
                 way()
             assert [str(one.message).split(": ", 1)[1].split(";")[0].removeprefix("links[1].bodies[0]: ") for one in told] == [
-                "inside out: 1 of 1 shell with faces inwards was turned"]
+                "inside out: 1 of 1 shell had inward faces and was turned; to model a cavity, put it inside another shell"]
     with pytest.warns(UserWarning) as told:
         abut.decompose((BOX_CORNERS, turned[1:]), primitives=1, vertices=None, context=double)
     assert [str(one.message) for one in told] == ["inside out: 1 shell was turned", "open: 1 hole was closed by faces across"]

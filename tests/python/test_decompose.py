@@ -149,7 +149,7 @@ def test_tables_refused(tmp_path):
         abut.import_superquadrics([ROWS[0], [1, 1, -1] + ROWS[1][3:]])
     with pytest.raises(abut.Error, match="a union of 1 "):
         abut.import_superquadrics(ROWS, union=1.0)
-    with pytest.raises(abut.Error, match="no superquadric"):
+    with pytest.raises(abut.Error, match="there are no superquadrics"):
         abut.import_superquadrics(np.empty((0, 11)))
     (tmp_path / "bad.csv").write_text("1,1,1,1,1,0,0,nan,0,0,0\n")
     with pytest.raises(abut.Error, match="bad.csv:1: column 8: angle about x is nan"):

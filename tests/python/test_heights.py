@@ -132,7 +132,7 @@ def test_a_file_without_a_mesh(double, tmp_path):
 def test_subtracted_alone_is_refused(double, tmp_path):
     one = {"heights": [[0, 0], [0, 0]], "size": [1, 1], "base": 1, "operation": "subtract"}
     (tmp_path / "a.body.json").write_text(json.dumps({"height_fields": [one]}))
-    with pytest.raises(abut.Error, match="no mesh, and no height field is added"):
+    with pytest.raises(abut.Error, match="the body needs a mesh, or an added height field, which has its own mesh"):
         double.load(tmp_path / "a.body.json")
 
 
@@ -140,7 +140,7 @@ def test_subtracted_alone_is_refused(double, tmp_path):
     ({"heights": np.zeros((1, 4))}, "1 rows, not 2 to 2048"),
     ({"heights": np.zeros((4, 2049))}, "2049 columns, not 2 to 2048"),
     ({"heights": np.array([[0, 1], [np.nan, 0]])}, "row 1, column 0: a height of nan m"),
-    ({"heights": np.array([[0, 1], [-2, 0]])}, "row 1, column 0: a height of -2 m is not above the base, at -1 m"),
+    ({"heights": np.array([[0, 1], [-2, 0]])}, "row 1, column 0: the height -2 m is not above the base at -1 m"),
     ({"size": (1, -1)}, "half length 1 is -1"), ({"base": 0.0}, "base is 0, not in")])
 def test_refusals(double, change, text):
     good = {"heights": np.zeros((3, 3)), "size": (1.0, 1.0), "base": 1.0}
@@ -209,5 +209,5 @@ def test_clouds_take_none(double, tmp_path):
     one = {"height_field": {"heights": [[0, 0], [0, 0.1]], "size": [1, 1], "base": 1}}
     links = [{"bodies": [one]}, {"density": 500, "joint": {"type": "free"}, "bodies": [{"sphere": 0.1}]}]
     (tmp_path / "w.scene.json").write_text(json.dumps({"contact_model": "spring", "clouds": True, "links": links, "pairs": [{"a": 0, "b": 1}]}))
-    with pytest.raises(abut.Error, match=r"links\[0\].bodies\[0\]: a height field has no cloud"):
+    with pytest.raises(abut.Error, match=r"links\[0\].bodies\[0\]: a height field has no point cloud"):
         double.scene(tmp_path / "w.scene.json")

@@ -384,7 +384,7 @@ def test_out(pair):
     assert abut.contacts(pair, poses[:18].reshape(3, 6), p2, want=("d",), out={"d": over}).d is over
     np.testing.assert_array_equal(over, wanted.d)
     index = np.zeros(3, np.uint32)
-    with pytest.raises(abut.Error, match="status, which is written, overlaps pair, which is read") as told:
+    with pytest.raises(abut.Error, match="the output status overlaps the input pair in memory") as told:
         abut.contacts([pair], p1, p2, index=index, out={"status": index.view(np.uint8)[:3]})
     assert told.value.name == "ABUT_ERROR_ARGUMENT" and not index.any()
     frozen = np.empty((3, pair.C), real)
@@ -848,7 +848,7 @@ def test_meshes_by_assimp(double, tmp_path, monkeypatch):
     reader.write_text("#!/bin/sh\nkill -SEGV $$\n")
     reader.chmod(0o755)
     monkeypatch.setenv("ABUT_MESH_READER", str(reader))
-    with pytest.raises(abut.Error, match=r"box.glb: Assimp .* crashed while it read it \(Segmentation fault\)"):
+    with pytest.raises(abut.Error, match=r"box.glb: Assimp .* crashed while reading this file \(Segmentation fault\)"):
         double.load(tmp_path / "box.glb")
 
 

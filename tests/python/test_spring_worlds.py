@@ -21,7 +21,7 @@ def test_numbers(context, tmp_path):
     numbers = scene.springs()
     assert numbers.shape == (1, 6) and numbers.dtype == context.dtype and scene.contacts == 1
     np.testing.assert_allclose(numbers, [[5000, 0.5, 0.1, 0.01, 5e-4, 2e-4]], rtol=1e-6)
-    with pytest.raises(abut.Error, match="no springs"):
+    with pytest.raises(abut.Error, match="the contacts of the scene are not springs"):
         abut.Scene(worlds.write_scene(tmp_path, **worlds.FREE), context).springs()
 
 
@@ -95,7 +95,7 @@ def test_refusals(finger, context):
     scene, q, v = finger.scene, finger.q, finger.v
     with pytest.raises(ValueError, match=r"springs has shape \(6,\), not \(..., 1, 6\)"):
         scene.step(q, v, springs=np.ones(6))
-    with pytest.raises(abut.Error, match="no springs"):
+    with pytest.raises(abut.Error, match="the contacts of the scene are not springs"):
         soft = worlds.Case(context, "cone-boxes-resting").scene
         soft.vjp(soft.start(), np.zeros(soft.nv), v_bar=np.ones(soft.nv), wrt=("springs",))
     law = scene.springs()

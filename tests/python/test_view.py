@@ -103,7 +103,7 @@ def test_forces(tmp_path):
     with pytest.raises(ValueError, match=r"v has shape \(1, 12\), not \(2, 12\)"):
         abut.view(scene, [rest.q, rest.q], v=rest.v[None])
     driven = abut.Scene(pathlib.Path(__file__).parents[1] / "world/scenes/two-boxes.scene.json")
-    with pytest.raises(abut.Error, match="a scene with controls without these"):
+    with pytest.raises(abut.Error, match="a scene with controls if the controls are not given"):
         abut.view(driven, driven.start()[None], v=np.zeros((1, driven.nv)))
     assert "has controls" in held(abut.view(driven, driven.start()[None], picture=(0, 0)))["unforced"]
     known = abut.view(driven, driven.start()[None], v=np.zeros((1, driven.nv)), u=np.zeros((1, driven.nu)), picture=(0, 0))

@@ -200,7 +200,7 @@ static void test_points(abut_scene points)
   for (int i = 0; i < 2; ++i) {
     CHECK(abut_render_scene(points, q, NULL, 0, &v, rgb) == ABUT_ERROR_FORMAT);
     CHECK(strstr(abut_last_error(), "points.scene.json:4: links[1].bodies[0]: its file, "));
-    CHECK(strstr(abut_last_error(), "points.obj: holds no faces, of which a field would be made"));
+    CHECK(strstr(abut_last_error(), "points.obj: contains no faces, so no field can be made"));
   }
   REQUIRE_OK(abut_get_scene_info(points, &info));
   CHECK(info.springs == 1 && info.contacts == 1);

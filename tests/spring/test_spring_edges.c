@@ -64,7 +64,8 @@ static abut_worlds worlds_of(const play *p)
  * when such a scene is read. */
 static void test_planes(void)
 {
-  static const char words[] = "reactions at planes' centres";
+  static const char words[] =
+    "has reactions at planes (\"plane\"), which have no derivatives and no implicit steps";
   void *some = numbers();
   play p;
   open_box(&p, "euler", "\"reaction\": \"plane\"", 1);
@@ -101,14 +102,14 @@ static void test_refusals(void)
   abut_worlds_gradients g = abut_default_worlds_gradients();
   g.state = some;
   g.springs = some;
-  refused(abut_vjp_worlds(soft.scene, &w, &g), "no springs");
+  refused(abut_vjp_worlds(soft.scene, &w, &g), "the contacts of the scene are not springs");
   w.contacts = &contacts;
   refused(abut_step_worlds(p.scene, &w), "contacts cannot be given");
   w.contacts = NULL;
   w.springs = some;
-  refused(abut_step_worlds(soft.scene, &w), "no springs");
+  refused(abut_step_worlds(soft.scene, &w), "the contacts of the scene are not springs");
   w.contacts = &contacts; /* which were taken while springs beside them were forgotten */
-  refused(abut_step_worlds(soft.scene, &w), "no springs");
+  refused(abut_step_worlds(soft.scene, &w), "the contacts of the scene are not springs");
   play_close(&p);
   play_close(&soft);
   free(some);

@@ -145,24 +145,24 @@ def check_bad_requests(server, smoothing):
     good = request_of(POSES[0])
     for request, text in (
             (b"", "line 1"), (b"[]", "an object"), (b"{", "line 1"), (b"\xff\x00", "line 1"), (b"[" * 100_000, "line 1"),
-            ({**good, "pose2": [0.0] * 5}, "5 numbers, not 6"), ({**good, "pose2": [0.0] * 6}, "pose1 has 7 numbers and pose2 6"),
-            ({**good, "pose2": [0.0, None, 0, 1, 0, 0, 0]}, "number 1, counted from 0"), ({"pose1": good["pose1"]}, "pose2"), ({}, "pose1"),
+            ({**good, "pose2": [0.0] * 5}, ": has 5 numbers, expected 6 (a twist) or 7 (a position and a quaternion)"), ({**good, "pose2": [0.0] * 6}, "pose1 has 7 numbers and pose2 6"),
+            ({**good, "pose2": [0.0, None, 0, 1, 0, 0, 0]}, ": number 1 (0-based) is not a number"), ({"pose1": good["pose1"]}, "pose2"), ({}, "pose1"),
             (json.dumps({**good, "pose2": [float("nan")] * 7}).encode(), "line 1"), (json.dumps(good).replace("0.17", "1e999").encode(), "line 1"),
             ({**good, "pose2": [0.0] * 7}, "quaternion has length 0"), ({**good, "threshold": 1.5}, "threshold"), ({**good, "threshold": "0"}, "threshold"),
             ({"frame": 2}, "frame 2 does not exist (frames 0-1)"), ({"frame": -1}, "frame: not 1 whole number"), ({"frame": 0.0}, "frame: not 1"),
             ({**good, "frame": 0}, "poses, or a frame, or curves"), ({"frame": 0, "curves": [0, 1]}, "not for both"), ({"curves": [1, 2]}, "frames 1-2 do not all exist (frames 0-1)"),
-            ({"curves": [0, 0]}, "0 frames are not within 1"), ({"curves": [0, 99999]}, "99999 frames are not"), ({"curves": [0]}, "curves: not 2 whole"),
-            ({"curves": [4294967295, 4096]}, "frames 4294967295-4294971390 do not all exist (frames 0-1)"), ({"curves": 3}, "curves: not 2"), ({"frame": 0, "contact": [0, 1]}, "in curves alone"),
+            ({"curves": [0, 0]}, "curves: 0 frames are not in [1,"), ({"curves": [0, 99999]}, "99999 frames are not"), ({"curves": [0]}, "curves: not 2 whole"),
+            ({"curves": [4294967295, 4096]}, "frames 4294967295-4294971390 do not all exist (frames 0-1)"), ({"curves": 3}, "curves: not 2"), ({"frame": 0, "contact": [0, 1]}, "contact: works only with curves"),
             ({**good, "reduction": "depth"}, "reduction"), ({**good, "colour": 1}, "`colour`"), ({**good, "smoothing": 3}, "not an object"),
             ({**good, "smoothing": {**smoothing, "penetration": -1.0}}, "-1 is not within"), ({**good, "smoothing": {**smoothing, "select": "best"}}, "softsort"),
-            ({**good, "smoothing": {**smoothing, "reach": 1e-3}}, "reach: it was taken out in version 0.3"), ({**good, "smoothing": {}}, "length")):
+            ({**good, "smoothing": {**smoothing, "reach": 1e-3}}, "reach: this key was removed in version 0.3: use edge contacts in fields (\"edge_contacts\": \"field\")"), ({**good, "smoothing": {}}, "length")):
         status, headers, told = server.contacts(request)
         assert status == 400 and text in told.decode(), (request, status, told)
         assert headers["Content-Type"].startswith("text/plain")
     assert server.contacts(b'{"a": "' + b"x" * (ONE_MB - 9) + b'"}')[0] == 400  # as much as is allowed
     # Brackets that stand in each other: text of them must not be indented, which would make gigabytes of a request.
     status, _, told = server.contacts(b'{"frame": 0, "smoothing": {"x": ' + b"[" * 1800 + b"1," * (ONE_MB // 2 - 2000) + b"1" + b"]" * 1800 + b"}}")
-    assert status == 400 and "no such key" in told.decode()
+    assert status == 400 and "unknown key" in told.decode()
     if pathlib.Path("/proc").is_dir():
         most = int(re.search(r"VmHWM:\s*(\d+) kB", pathlib.Path(f"/proc/{server.process.pid}/status").read_text())[1])
         assert most < 1_000_000, most  # of some 100 MB; a sanitizer takes more
@@ -314,7 +314,7 @@ def check_controls(folder, scene):
     page = page_of(alone)
     made = answer_of(alone.contacts({"frame": 290, "threshold": 0.05})[2])
     assert "the scene has controls" in page["unforced"] and "pushed" not in page and made["count"] and not made["force"] and not made["pushes"]
-    assert "does not hold the scene's controls" in alone.end(signal.SIGINT)
+    assert "does not contain the scene's controls: forces are shown only with --controls" in alone.end(signal.SIGINT)
     pushes = {}
     for name in ("driven", "idle"):
         world = Server(path, folder / "motor.npz", "--controls", folder / f"{name}.npz")
@@ -328,7 +328,7 @@ def check_controls(folder, scene):
     assert max(abs(a[0] - b[0]) for a, b in zip(pushes["driven"], pushes["idle"])) > 0.5
     with zipfile.ZipFile(folder / "short.npz", "w") as z:
         z.writestr("u.npy", npy([[0.0]] * 20, (20, 1, 1)))
-    assert "20 steps, and state 21 of" in run("view", path, folder / "motor.npz", "--controls", folder / "short.npz", code=2)
+    assert ": array 'u': has 20 steps, but state 21 (0-based) of" in run("view", path, folder / "motor.npz", "--controls", folder / "short.npz", code=2)
     with zipfile.ZipFile(folder / "nan.npz", "w") as z:
         z.writestr("u.npy", npy([[float("nan")]], (1, 1)))
     assert "nan" in run("view", path, folder / "motor.npz", "--controls", folder / "nan.npz", code=2)
@@ -446,7 +446,7 @@ def check_open(folder):
     if sys.platform == "linux":
         assert int(told[1]) == int(told[2]) != os.getpgrp()
         assert not int(told[3].split()[1], 16) >> (signal.SIGPIPE - 1) & 1
-    assert "on standard output\n" in said and f"{opener.name}: it ended with status 3; the address is for you to open" in said[-1], said
+    assert "on standard output\n" in said and f"{opener.name}: it ended with status 3; open the address yourself" in said[-1], said
     server.end(signal.SIGINT)
 
 

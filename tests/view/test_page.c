@@ -72,7 +72,7 @@ static void test_pair(abut_pair pair)
   REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 0, here, there, &o, &html, &bytes),
           "a page of 0 frames");
   REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, NULL, there, &o, &html, &bytes),
-          "needs poses");
+          "abut_format_pair_page: the poses");
   REFUSED(abut_format_pair_page(pair, (abut_pose_kind)7, 1, here, there, &o, &html, &bytes),
           "of a kind");
   REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, NULL, &html, &bytes),
@@ -159,7 +159,8 @@ static void test_scene(abut_context context, const char *path)
         strstr(html, "\"floor\":true"));
   CHECK(!strstr(html, "<img id=\"picture\""));
   abut_free(html);
-  REFUSED(abut_format_scene_page(scene, 1, NULL, &o, &html, &bytes), "needs positions");
+  REFUSED(abut_format_scene_page(scene, 1, NULL, &o, &html, &bytes),
+          "abut_format_scene_page: the positions");
   REFUSED(abut_format_scene_page(scene, 0, q, &o, &html, &bytes), "a page of 0 frames");
   test_live_scene(scene, &info, q);
   CHECK_OK(abut_destroy_scene(scene));

@@ -836,7 +836,7 @@ def test_sizes(files):
     (("part.body.json", "part.body.json", "--poses", "poses.npz", "--index", "99", "-o", "x.html"), "pose 99 does not exist (poses 0-23)"),
     (("part.body.json", "part.body.json", "--poses", "poses.npz", "--threshold", "0", "-o", "x.html"), "--threshold"),
     (("drop.scene.json", "drop.npz", "--poses", "poses.npz", "-o", "x.html"), "--poses is of two bodies"),
-    (("drop.scene.json", "poses.npz", "-o", "x.html"), "poses.npz: holds no q"),
+    (("drop.scene.json", "poses.npz", "-o", "x.html"), "poses.npz: contains no q"),
     (("drop.scene.json", "drop.npz", "--world", "3", "-o", "x.html"), "drop.npz: world 3 does not exist (only world 0)"),
 ])
 def test_refusals(files, words, error):

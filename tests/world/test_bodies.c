@@ -228,7 +228,7 @@ static void refusals(void)
     arena memory = {0};
     abut_body_def def;
     expect_failure(body_shape_make(rounds[i].shape, size, rounds[i].round, &memory, &def),
-                   ABUT_ERROR_BODY, "", "which its lengths do not allow");
+                   ABUT_ERROR_BODY, "", ", which does not fit its lengths");
     arena_free(&memory);
   }
 }

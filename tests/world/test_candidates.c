@@ -162,25 +162,25 @@ typedef struct refusal {
 } refusal;
 
 static const refusal refusals[] = {
-  {FREE(BALL), "\"automatic\": 1", "automatic: neither true or false nor an object"},
-  {FREE(BALL), "\"automatic\": [true]", "automatic: neither true or false nor an object"},
-  {FREE(BALL), "\"automatic\": {\"excluded\": []}", "automatic.excluded: no such key is known"},
+  {FREE(BALL), "\"automatic\": 1", "automatic: must be true, false or an object"},
+  {FREE(BALL), "\"automatic\": [true]", "automatic: must be true, false or an object"},
+  {FREE(BALL), "\"automatic\": {\"excluded\": []}", "automatic.excluded: unknown key"},
   {FREE(BALL), "\"automatic\": {\"friction\": -1}", "automatic.friction: -1 is not at least 0"},
-  {FREE(BALL), "\"automatic\": {\"condim\": 4}", "automatic.condim: 4 is neither 1 nor 3"},
+  {FREE(BALL), "\"automatic\": {\"condim\": 4}", "automatic.condim: 4 must be 1 or 3"},
   {FREE(BALL), "\"automatic\": {\"solref\": [1, -1]}",
-   "automatic.solref: 1 and -1 are neither both above 0 nor both not above 0"},
+   "automatic.solref: 1 and -1 must both be above 0, or neither"},
   {FREE(BALL), "\"automatic\": {\"restitution\": 2}", "automatic.restitution: 2 is more than 1"},
   {FREE(BALL), "\"automatic\": {\"parents\": 1}", "automatic.parents: "},
   {FREE(BALL), "\"automatic\": {\"smoothing\": {\"floor\": 2}}", "automatic.smoothing.floor: "},
   {FREE(BALL) "," FREE(BALL), "\"automatic\": {\"exclude\": [[0, 1], [1, 1]]}",
-   "automatic.exclude[1]: a link cannot be excluded from itself: its bodies never meet"},
+   "automatic.exclude[1]: a link cannot be excluded from itself: its own bodies never touch"},
   {FREE(BALL) "," FREE(BALL), "\"automatic\": {\"exclude\": [[0, 1], [0, \"hnd\"]]}",
-   "automatic.exclude[1]: no link is named \"hnd\""},
+   "automatic.exclude[1]: there is no link with the name \"hnd\""},
   {FREE(BALL), "\"automatic\": {\"exclude\": [[0, 1]]}",
    "automatic.exclude[0][1]: there is no link 1"},
   {FREE(BALL), "\"automatic\": {\"exclude\": [[0]]}", "automatic.exclude[0]: 1 elements, not 2"},
   {FREE(BALL), "\"automatic\": true, \"capacity\": 30",
-   "automatic: capacity counts contacts of listed pairs; use most_contacts"},
+   "automatic: capacity applies only to listed pairs; use most_contacts"},
   {FREE(STATED("\"contype\": -1")), "\"automatic\": true",
    "links[0].bodies[0].contype: -1 is not between 0 and 4294967295"},
   {FREE(STATED("\"conaffinity\": 4294967296")), "\"automatic\": true",
@@ -189,8 +189,7 @@ static const refusal refusals[] = {
    "links[0].bodies[0].contype: not a whole number"},
   {FREE(STATED("\"friction\": -1")), "\"automatic\": true",
    "links[0].bodies[0].friction: -1 is not at least 0"},
-  {FREE(STATED("\"condim\": 2")), "\"pairs\": []",
-   "links[0].bodies[0].condim: 2 is neither 1 nor 3"},
+  {FREE(STATED("\"condim\": 2")), "\"pairs\": []", "links[0].bodies[0].condim: 2 must be 1 or 3"},
   {FREE(STATED("\"solimp\": [1]")), "\"pairs\": []",
    "links[0].bodies[0].solimp: 1 elements, not 5"},
 };
@@ -228,7 +227,7 @@ static void test_many(abut_context context)
   at += (size_t)snprintf(text + at, sizeof text - at,
                          "]}, {\"bodies\": [{\"sphere\": 1, \"contype\": ");
   snprintf(text + at, sizeof text - at, "1}]}]}");
-  refuse(context, text, "automatic: 4097 bodies may collide; 4096 are the most");
+  refuse(context, text, "automatic: 4097 bodies may collide; at most 4096 are possible");
   snprintf(text + at, sizeof text - at, "0, \"conaffinity\": 0}]}]}");
   play p;
   play_open_text(&p, context, ABUT_FLOAT64, text, 1);
@@ -279,8 +278,8 @@ static void test_warned(abut_context context)
   warnings_of(context, AT(0, BOX) "," AT(0.15, BOX) "," AT(1, BALL), "\"automatic\": true", said,
               sizeof said);
   CHECK_TEXT(said,
-             "links[0].bodies[0] and links[1].bodies[0] overlap by 49.1 mm at the start, 14 % "
-             "of the smaller one's diagonal\n");
+             "links[0].bodies[0] and links[1].bodies[0] overlap by 49.1 mm at the start, which "
+             "is 14 % of the smaller body's diagonal\n");
   static const char *const kinds[] = {BALL, "\"bodies\": [{\"capsule\": [0.1, 0.1]}]",
                                       "\"bodies\": [{\"cylinder\": [0.1, 0.1]}]",
                                       "\"bodies\": [{\"ellipsoid\": [0.1, 0.1, 0.1]}]"};
@@ -297,25 +296,24 @@ static void test_warned(abut_context context)
               "\"automatic\": {\"smoothing\": {\"floor\": 0}}", said, sizeof said);
   CHECK_TEXT(
     said,
-    "automatic: each step computes contacts of links[0].bodies[0] and links[1].bodies[0], however "
-    "far they are apart: the "
-    "smoothing has no floor, so that contacts are active at any distance\n"
-    "automatic: each step computes contacts of links[0].bodies[0] and links[2].bodies[0], and of 3 "
-    "pairs like them, however "
-    "far they are apart: the smoothing has no floor, so that contacts are active at any distance\n"
-    "automatic: each step computes contacts of links[2].bodies[0] and links[3].bodies[0], however "
-    "far they are apart: the "
-    "smoothing has no floor, so that contacts are active at any distance\n");
+    "automatic: each step computes the contacts of links[0].bodies[0] and links[1].bodies[0] at "
+    "any distance: the smoothing has no floor, so contacts are active at any distance\n"
+    "automatic: each step computes the contacts of links[0].bodies[0] and links[2].bodies[0], and "
+    "of 3 similar pairs at any distance: the smoothing has no floor, so contacts are active at any "
+    "distance\n"
+    "automatic: each step computes the contacts of links[2].bodies[0] and links[3].bodies[0] at "
+    "any distance: the smoothing has no floor, so contacts are active at any distance\n");
   warnings_of(context, AT(0, BOX) "," AT(1, BOX) "," AT(2, BALL) "," AT(3, BALL),
               "\"broad_phase\": false, \"automatic\": {\"smoothing\": {\"floor\": 0}}", said,
               sizeof said);
   CHECK_TEXT(said, "");
   warnings_of(context, AT(0, BOX) "," AT(1, BOX) "," AT(2, BOX),
               "\"automatic\": {\"smoothing\": {\"floor\": 0.25}}", said, sizeof said);
-  CHECK_TEXT(said,
-             "links[0].bodies[0] and links[1].bodies[0]: the smoothing's floor of 0.25 cuts into "
-             "contacts that rest, whose "
-             "gradients become very steep; 1e-3 does not; 2 more pairs have one above 0.05\n");
+  CHECK_TEXT(
+    said,
+    "links[0].bodies[0] and links[1].bodies[0]: the smoothing's floor of 0.25 cuts into "
+    "resting contacts, so their gradients become very steep; use a floor such as 1e-3; 2 more "
+    "pairs have a floor above 0.05\n");
   size_t at = 0;
   for (int i = 0; i < 14; ++i) { /* each overlaps its neighbours, the later the more */
     at += (size_t)snprintf(links + at, sizeof links - at,

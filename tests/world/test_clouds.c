@@ -253,10 +253,10 @@ static void too_unlike(void)
   const double capsule_size[3] = {1.0, 1e-6, 0.0}, plane_size[3] = {1e6, 1e-6, 0.0};
   abut_cloud c;
   expect_failure(shape_cloud_make(SHAPE_BOX, box_size, 0.0, &c), ABUT_ERROR_BODY,
-                 "lengths of 9e-06", "and 1 m are too unlike");
+                 "lengths of 9e-06", "and 1 m differ too much");
   CHECK(!c.points && !c.count);
   expect_failure(shape_cloud_make(SHAPE_CAPSULE, capsule_size, 0.0, &c), ABUT_ERROR_BODY, "lengths",
-                 "are too unlike");
+                 "m differ too much");
   CHECK_OK(shape_cloud_make(SHAPE_BOX, last_size, 0.0, &c));
   abut_free_cloud(&c);
   CHECK_OK(shape_cloud_make(SHAPE_PLANE, plane_size, 0.0, &c));
@@ -423,7 +423,7 @@ static const struct {
   {BODY("\"file\": \"far.obj\""), ABUT_ERROR_BODY, PLACE ": its ", "beyond 1e+06 m"},
   {BODY("\"sphere\": 1, \"eps1\": 1e19"), ABUT_ERROR_BODY,
    PLACE ": its cloud: ", "eps1 of point 0, 1e+19 m^2, is not within"},
-  {BODY("\"box\": [1, 1, 1e-6]"), ABUT_ERROR_BODY, PLACE ": its cloud: ", "are too unlike"},
+  {BODY("\"box\": [1, 1, 1e-6]"), ABUT_ERROR_BODY, PLACE ": its cloud: ", "m differ too much"},
   {BODY("\"plane\": [1, 1]"), ABUT_ERROR_FORMAT, "s.scene.json:5: pairs[0]",
    "two planes have no points"},
 };

@@ -198,13 +198,15 @@ static void weightless(void)
      "t:2: links[0].joint: its degree of freedom 0 moves no inertia"},
     /* two hinges about one axis, and nothing between them */
     {"{\"links\": [\n" HINGE("") "},\n{\"parent\": 0, \"joint\": {\"type\": \"hinge\"}" SOLID "]}",
-     "t:3: links[1].joint: its degree of freedom 0 moves no inertia that those before it"},
+     "t:3: links[1].joint: its degree of freedom 0 moves no inertia independently of the degrees "
+     "of freedom before it"},
     {"{\"links\": [\n" HINGE("") "},\n{\"parent\": 0, \"joint\": {\"type\": \"hinge\",\n"
                                  "\"axis\": [0, 1, 0]}" SOLID "]}",
      NULL},
     /* a point off its joint, at which it would turn about the line to it */
     {"{\"links\": [\n{\"joint\": {\"type\": \"ball\"}, \"mass\": 1, \"com\": [1, 2, 3]}]}",
-     "t:2: links[0].joint: its degree of freedom 2 moves no inertia that those before it"},
+     "t:2: links[0].joint: its degree of freedom 2 moves no inertia independently of the degrees "
+     "of freedom before it"},
     {"{\"links\": [\n{\"joint\": {\"type\": \"slide\"}, \"mass\": 1e300, \"com\": [0, 0, 0],\n"
      "\"position\": [0, 0, 0]},\n{\"parent\": 0, \"joint\": {\"type\": \"hinge\"},\n"
      "\"mass\": 1e200, \"com\": [1e100, 0, 0]}]}",
@@ -233,11 +235,11 @@ static void meshes(void)
            "{\"links\": [{\"density\": 1, \"bodies\": [{\"sphere\": 1},\n"
            "{\"file\": \"%s\"}]}]}",
            path);
-  expect_failure(make(text, &c), ABUT_ERROR_FORMAT, "t:2: links[0].bodies[1]: no density fills it",
-                 "is not closed");
+  expect_failure(make(text, &c), ABUT_ERROR_FORMAT,
+                 "t:2: links[0].bodies[1]: no mass follows from its density: ", "is not closed");
   write_text("open.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 3 2\nf 1 2 3\n");
-  expect_failure(make(text, &c), ABUT_ERROR_FORMAT, "t:2: links[0].bodies[1]: no density fills it",
-                 "encloses nothing");
+  expect_failure(make(text, &c), ABUT_ERROR_FORMAT,
+                 "t:2: links[0].bodies[1]: no mass follows from its density: ", "encloses nothing");
   write_text("open.obj", "v 0 0 x\n");
   snprintf(cause, sizeof cause, "t:2: links[0].bodies[1]: its file, %s:1: ", path);
   expect_failure(make(text, &c), ABUT_ERROR_FORMAT, cause, "'x'");

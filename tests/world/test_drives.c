@@ -108,7 +108,9 @@ static void test_case(abut_context context, const drive_case *c)
   REQUIRE_OK(abut_get_scene_warning(p.scene, 0, &text));
   check(!strncmp(text, c->where, strlen(c->where)), "%s: %s", c->what, text);
   const char *at = strstr(text, "steps of ");
-  check(at && sscanf(at, "steps of %lf ms, in which speeds swing up; steps of up to %lf ms hold",
+  check(at && sscanf(at,
+                     "too large for steps of %lf ms: the speeds will oscillate and grow; near the "
+                     "start, steps of up to %lf ms are stable",
                      &step, &limit) == 2,
         "%s: %s", c->what, text);
   check(fabs(step - c->step) < 1e-9 &&

@@ -353,7 +353,7 @@ static void check_overlaps(const trial *t, const char *scenes)
   memcpy(next, q, WORLDS * info.nq * r);
   w.q = next;
   w.q_next = (char *)next + r;
-  check_refused(abut_step_worlds(scene, &w), "q_next", "q, which is read");
+  check_refused(abut_step_worlds(scene, &w), "q_next", "overlaps the input q in memory");
   CHECK(!memcmp(next, q, WORLDS * info.nq * r));
   w.q_next = next;
   w.v_next = apart[1];

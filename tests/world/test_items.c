@@ -425,7 +425,7 @@ static void test_by(abut_context c, const char *text)
   CHECK(abut_find_contacts_by(p.scene, pairs, kinds, p.q, 1, &none, &list) == ABUT_ERROR_HANDLE);
   pairs[0] = pairs[1];
   CHECK(abut_find_contacts_by(p.scene, pairs, kinds, p.q, 1, &none, &list) == ABUT_ERROR_ARGUMENT &&
-        strstr(abut_last_error(), "of the bodies of that kind"));
+        strstr(abut_last_error(), "are not those of its kind of candidates"));
   for (int i = 0; i < 3; ++i) {
     abut_free_items(&items[i]);
     abut_free_compact(&lists[i]);
@@ -448,7 +448,7 @@ static void test_refused(abut_context c, const char *text)
   play p;
   open_scene(&p, c, text);
   refuse(abut_find_items(p.scene, p.q, 1, NULL), ABUT_ERROR_ARGUMENT,
-         "need a place for the answer");
+         "candidate pairs: the output pointer is NULL");
   refuse(abut_find_items(p.scene, NULL, 1, &items), ABUT_ERROR_ARGUMENT, "need positions");
   refuse(abut_find_contacts(p.scene, p.q, 1, &items, &list), ABUT_ERROR_ARGUMENT,
          "need a list that grows");
@@ -460,7 +460,7 @@ static void test_refused(abut_context c, const char *text)
   abut_free_items(NULL);
   play_set_q(&p, 5, 2, (double)NAN);
   refuse(abut_find_items(p.scene, p.q, WORLDS, &items), ABUT_ERROR_ARGUMENT,
-         "world 5: position 2, counted from 0, is nan");
+         "world 5: position 2 (0-based) is nan; it must be finite");
   for (size_t k = 4; k < 8; ++k) {
     play_set_q(&p, 4, k, 0.0);
   }

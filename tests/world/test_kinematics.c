@@ -285,7 +285,7 @@ static void check_refused(const play *p)
   abut_distances call = distances_of(p, true);
   CHECK(abut_find_poses(p->scene, 1, NULL, d) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_find_poses(p->scene, 1, p->q, NULL) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "abut_find_poses needs all of its arrays");
+  CHECK_TEXT(abut_last_error(), "abut_find_poses: an array is NULL");
   CHECK(abut_find_poses_vjp(p->scene, 1, p->q, NULL, d) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_find_poses_jvp(p->scene, 1, p->q, NULL, d) == ABUT_ERROR_ARGUMENT);
   CHECK_OK(abut_find_poses(p->scene, 0, NULL, NULL));
@@ -326,7 +326,7 @@ static void check_overlaps(const play *p)
   REQUIRE(q);
   memcpy(q, p->q, WORLDS * p->info.nq * r);
   CHECK(abut_find_poses(p->scene, WORLDS, q, q) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "poses, which is written, overlaps q, which is read, in memory");
+  CHECK_TEXT(abut_last_error(), "the output poses overlaps the input q in memory");
   CHECK(abut_find_poses_vjp(p->scene, WORLDS, p->q, at, at) == ABUT_ERROR_ARGUMENT);
   CHECK_TEXT(abut_last_error(), "gradient, which is written, overlaps poses_bar, which is read, in "
                                 "memory");
@@ -339,7 +339,7 @@ static void check_overlaps(const play *p)
   call.q = q;
   call.d = q;
   CHECK(abut_find_distances(p->scene, &call) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "d, which is written, overlaps q, which is read, in memory");
+  CHECK_TEXT(abut_last_error(), "the output d overlaps the input q in memory");
   CHECK(!memcmp(q, p->q, WORLDS * p->info.nq * r));
   free(q);
   free(rows);

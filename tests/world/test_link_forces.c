@@ -327,7 +327,7 @@ static void test_refused(abut_context c)
   w.scene = which;
   w.pair_normals = forces;
   CHECK(abut_step_worlds(p.scene, &w) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "forces of pairs are of worlds of one scene");
+  CHECK_TEXT(abut_last_error(), "forces of pairs need worlds that all have the same scene");
   play_close(&p);
   write_scene("\"contact_model\": \"spring\", \"clouds\": true", text);
   char *plane = strstr(text, "{\"plane\": [2, 2]}");
@@ -340,7 +340,8 @@ static void test_refused(abut_context c)
   w = worlds_of(&p);
   w.link_forces = forces;
   CHECK(abut_step_worlds(p.scene, &w) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "springs between clouds have no forces on links, nor of pairs");
+  CHECK_TEXT(abut_last_error(),
+             "springs between point clouds have no forces on links and no forces of pairs");
   play_close(&p);
 }
 

@@ -427,9 +427,9 @@ static void test_refused(abut_context context)
                        i ? ",\n" : "");
   }
   snprintf(text + at, sizeof text - at, "]}");
-  check_refused(context, text, "66 degrees of freedom", "64 are the most");
+  check_refused(context, text, "66 degrees of freedom", "allows at most 64");
   char *wall = wall_of(683, 1, 0);
-  check_refused(context, wall, "4098 degrees of freedom", "4096 are the most");
+  check_refused(context, wall, "4098 degrees of freedom", "allows at most 4096");
   free(wall);
 }
 

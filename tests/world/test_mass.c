@@ -385,7 +385,9 @@ static void refusals(void)
   refuse(doubled, 4, corner, "is not closed");
   refuse(sheet, 2, corner, "encloses nothing");
   refuse(corner_faces, 4, flat, "encloses nothing"); /* a parallelogram, and rounding */
-  refuse(corner_faces, 0, corner, "no faces: name one with faces");
+  refuse(corner_faces, 0, corner,
+         "its mesh has no faces: name a mesh with faces by `surface` in the body file, or give the "
+         "link mass, com and inertia");
 }
 
 int main(void)

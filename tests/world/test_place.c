@@ -84,7 +84,7 @@ static void check_refusals(abut_scene scene)
   CHECK(abut_place_links(scene, q, NULL) == ABUT_ERROR_ARGUMENT);
   q[14] = NAN;
   CHECK(abut_place_links(scene, q, poses[0]) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "position 14, counted from 0, is nan");
+  CHECK_TEXT(abut_last_error(), "position 14 (0-based) is nan; it must be finite");
   q[14] = 0.0;
   memset(q + 9, 0, 4 * sizeof *q);
   CHECK(abut_place_links(scene, q, poses[0]) == ABUT_ERROR_ARGUMENT);

@@ -115,7 +115,7 @@ static void too_many_slots(void)
   sprintf(at, "]}");
   snprintf(start, sizeof start, "%s:23: pairs[16]: with it a world has ", in_folder("balls.json"));
   expect_failure(load("balls.json", text), ABUT_ERROR_FORMAT, start,
-                 " slots of contacts, more than the 119304647 that kernels count");
+                 "contact slots; the kernels take at most 119304647");
 }
 
 /* ---- bodies and pairs ---- */
@@ -161,7 +161,8 @@ static void pairs(void)
 
 static void refuse_call(abut_scene scene, abut_worlds *w, const char *start)
 {
-  expect_failure(abut_step_worlds(scene, w), ABUT_ERROR_ARGUMENT, start, "more than kernels count");
+  expect_failure(abut_step_worlds(scene, w), ABUT_ERROR_ARGUMENT, start,
+                 ", which is too many for the kernels");
 }
 
 static void calls(void)
@@ -188,10 +189,10 @@ static void calls(void)
   w.contacts = NULL;
   for (size_t i = 0; i < 3; ++i) {
     w.steps = (const size_t[]){(size_t)INT_MAX + 1, SIZE_MAX - 1, SIZE_MAX}[i];
-    expect_failure(abut_step_worlds(scene, &w), ABUT_ERROR_ARGUMENT, "worlds need at least one ",
-                   "at most 2147483647");
-    expect_failure(abut_vjp_worlds(scene, &w, &g), ABUT_ERROR_ARGUMENT, "worlds need at least one ",
-                   "at most 2147483647");
+    expect_failure(abut_step_worlds(scene, &w), ABUT_ERROR_ARGUMENT,
+                   "the number of steps must be at least 1 and at most ", "at most 2147483647");
+    expect_failure(abut_vjp_worlds(scene, &w, &g), ABUT_ERROR_ARGUMENT,
+                   "the number of steps must be at least 1 and at most ", "at most 2147483647");
   }
   w.steps = (size_t)INT_MAX / 2 + 1;
   w.controls = true;
@@ -208,7 +209,8 @@ static void too_many_arrays(void)
   for (size_t i = 0; i < BATCH_ARRAYS + 2; ++i) {
     batch_add(&c, (batch_array){.name = "array"});
   }
-  expect_failure(batch_run(&c), ABUT_ERROR_ARGUMENT, "a call has 50 arrays; 48 are the most", "");
+  expect_failure(batch_run(&c), ABUT_ERROR_ARGUMENT,
+                 "a call has 50 arrays; at most 48 are possible", "");
   for (size_t i = 0; i < BATCH_ARRAYS; ++i) {
     CHECK_TEXT(c.arrays[i].name, "array");
   }

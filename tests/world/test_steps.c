@@ -446,7 +446,7 @@ static void check_refusals(const trial *t, const char *root)
   }
   CHECK(gravity[0] == 0.0 && gravity[1] == 0.0 && gravity[2] == -9.81);
   CHECK(abut_get_scene_springs(scene, q) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "the scene's contacts are no springs");
+  CHECK_TEXT(abut_last_error(), "the contacts of the scene are not springs");
   CHECK(abut_step_worlds(scene, NULL) == ABUT_ERROR_ARGUMENT);
   CHECK(abut_step_worlds(scene, &zero) == ABUT_ERROR_ARGUMENT);
   w.count = 1;
