@@ -121,7 +121,7 @@ static abut_status read_point(const json_file *f, const json_at *at, double out[
   n[2] = z / length;
   if (!(out[6] > 0.0)) {
     const json_at eps1 = json_element(at, 6);
-    return json_fail(f, &eps1, "%.9g is not above 0", out[6]);
+    return json_fail(f, &eps1, "%.9g must be above 0", out[6]);
   }
   return ABUT_SUCCESS;
 }
@@ -157,7 +157,7 @@ static abut_status read_cloud_faces(const json_file *f, const json_at *at, body_
   if (json_find(at, "eps1", &member)) {
     TRY(json_number(f, &member, &c->eps1));
     if (!(c->eps1 > 0.0)) {
-      return json_fail(f, &member, "%.9g is not above 0", c->eps1);
+      return json_fail(f, &member, "%.9g must be above 0", c->eps1);
     }
   }
   return json_find(at, "area_weight", &member) ? json_flag(f, &member, &c->area_weight)

@@ -48,7 +48,7 @@ static abut_status read_limit_spring(const json_file *f, const json_at *joint_at
   for (size_t k = 0; k < 3; ++k) {
     if (!(out[k] > 0.0)) {
       const json_at element = json_element(&at, k);
-      return json_fail(f, &element, "%.9g is not above 0", out[k]);
+      return json_fail(f, &element, "%.9g must be above 0", out[k]);
     }
   }
   return ABUT_SUCCESS;

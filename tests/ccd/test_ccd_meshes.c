@@ -120,12 +120,12 @@ static void test_refused_faces(void)
   refuses(&def, "face 1 of the mesh has 0 corners");
   sizes[1] = 3;
   indices[6] = 5;
-  refuses(&def, "face 1 of the mesh uses vertex 5 of 5");
+  refuses(&def, "face 1 of the mesh uses vertex 5, but there are only 5 vertices");
   indices[0] = UINT32_MAX;
-  refuses(&def, "face 0 of the mesh uses vertex 4294967295 of 5");
+  refuses(&def, "face 0 of the mesh uses vertex 4294967295");
   def.face_sizes = NULL;
   def.face_count = 1;
-  refuses(&def, "face 0 of the mesh uses vertex 4294967295 of 5");
+  refuses(&def, "face 0 of the mesh uses vertex 4294967295");
   def.face_count = (size_t)1 << 31;
   refuses(&def, "2147483648 faces");
 }
@@ -137,7 +137,7 @@ static void test_refused_edges(void)
   def.edge_count = 2;
   refuses(&def, "the mesh has 2 edges, but their array is NULL");
   def.edges = edges;
-  refuses(&def, "edge 1 of the mesh uses vertex 5 of 5");
+  refuses(&def, "edge 1 of the mesh uses vertex 5, but there are only 5 vertices");
   def.edge_count = (size_t)1 << 31;
   refuses(&def, "2147483648 edges");
 }
@@ -152,7 +152,8 @@ static void test_refused_calls(void)
   abut_ccd_mesh_info info;
   expect_failure(abut_create_ccd_mesh(none, &def, &made), ABUT_ERROR_HANDLE, "",
                  "context handle is null");
-  expect_failure(abut_create_ccd_mesh(wide, NULL, &made), ABUT_ERROR_ARGUMENT, "", "a definition");
+  expect_failure(abut_create_ccd_mesh(wide, NULL, &made), ABUT_ERROR_ARGUMENT, "",
+                 "abut_create_ccd_mesh: the handle is NULL, or the definition was not made by");
   expect_failure(abut_create_ccd_mesh(wide, &def, NULL), ABUT_ERROR_ARGUMENT, "",
                  "the handle is NULL");
   expect_failure(abut_create_body_ccd_mesh(no_body, &made), ABUT_ERROR_HANDLE, "",
@@ -656,7 +657,7 @@ static void test_surfaces(void)
   CHECK_OK(abut_destroy_body(body));
   def.surface.face_indices = lost;
   expect_failure(abut_create_body(wide, &def, &body), ABUT_ERROR_BODY, "",
-                 "face 1 uses vertex 5 of 5");
+                 "face 1 uses vertex 5, but there are only 5 vertices");
 }
 
 /* ---- files ---- */

@@ -579,22 +579,22 @@ static void test_refused(void)
   test_refused_numbers(&good);
   def = good;
   def.x = NULL;
-  refuses(&def, "no positions are given");
+  refuses(&def, "their positions are NULL");
   def = good;
   def.step = NULL;
-  refuses(&def, "no steps are given");
+  refuses(&def, "their steps are NULL");
   def = good;
   def.lanes = NULL;
   refuses(&def, "the count is 2 lanes, but their array is NULL");
   def = good;
   s.pairs[1][2] = s.vertices;
-  refuses(&def, "lanes 1: pair 0 uses vertex 6 of 6");
+  refuses(&def, "lanes 1: pair 0 uses vertex 6");
   s.lanes[1].vertices = NULL;
   refuses(&def, "lanes 1: the count is 1 pairs, but their array is NULL");
   s.lanes[1].kind = (abut_ccd_kind)4;
-  refuses(&def, "lanes 1: there is no kind 4");
+  refuses(&def, "lanes 1: unknown kind of pairs 4");
   s.lanes[0].kind = (abut_ccd_kind)-1;
-  refuses(&def, "lanes 0: there is no kind -1");
+  refuses(&def, "lanes 0: unknown kind of pairs -1");
   scene_free(&s);
   test_refused_coordinates();
 }

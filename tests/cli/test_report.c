@@ -115,8 +115,8 @@ int main(void)
   const step once[] = {{3600, 1000}}, long_steps[] = {{60, 1}, {300, 2}};
   const step jumps[] = {{0, 100}, {0, 500}, {0, 900}}, last[] = {{10, 1}, {900, 1000}};
   expect("slow", &p, slow, 4,
-         "abut: warning: contacts, poses: about 17 minutes to go, 11 of 1000 "
-         "done, 300 contacts a pose, 5 GB to write\n");
+         "abut: warning: contacts, poses: about 17 minutes remain, 11 of 1000 "
+         "done, 300 contacts per pose, 5 GB to write\n");
   expect("fast", &p, fast, 2, "");
   expect("at once", &p, once, 1, "");
   expect("no time", &p, jumps, 3, "");

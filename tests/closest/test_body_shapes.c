@@ -107,11 +107,11 @@ static void test_refused(void)
   expect_failure(abut_create_body_shapes(bodies[2], ABUT_PART_SUPERQUADRICS, 3, made),
                  ABUT_ERROR_ARGUMENT, "", "the body has 2 added superquadrics, but 3 shapes are ");
   expect_failure(abut_create_body_shapes(bodies[2], ABUT_PART_HULL, 1, NULL), ABUT_ERROR_ARGUMENT,
-                 "", "without a place");
+                 "", "the body has 1 added meshes");
   expect_failure(abut_create_body_shapes(bodies[2], (abut_body_part)3, 1, made),
-                 ABUT_ERROR_ARGUMENT, "", "there is no part 3");
+                 ABUT_ERROR_ARGUMENT, "", "unknown part of bodies 3");
   expect_failure(abut_count_body_shapes(bodies[2], (abut_body_part)-1, &count), ABUT_ERROR_ARGUMENT,
-                 "", "there is no part -1");
+                 "", "unknown part of bodies -1");
   expect_failure(abut_count_body_shapes(bodies[2], ABUT_PART_HULL, NULL), ABUT_ERROR_ARGUMENT, "",
                  "place");
   expect_failure(abut_count_body_shapes(none, ABUT_PART_HULL, &count), ABUT_ERROR_HANDLE, "",

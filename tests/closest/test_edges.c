@@ -561,7 +561,7 @@ static void refuse_settings(abut_context context, const abut_closest_batch *good
   refused(context, &b, "the tolerance is 1, not in [0, 1)");
   b = *good;
   b.cutoff = (double)NAN;
-  refused(context, &b, "the cutoff is no number");
+  refused(context, &b, "the cutoff is NaN");
   b = *good;
   b.iterations_most = UINT32_MAX;
   refused(context, &b, "iterations_most is 4294967295; it must be at most ");
@@ -572,10 +572,10 @@ static void refuse_settings(abut_context context, const abut_closest_batch *good
   refused(context, &b, "corners_most is 4097, not in [8, 4096]");
   b = *good;
   b.poses = (abut_pose_kind)2;
-  refused(context, &b, "there is no kind of pose 2");
+  refused(context, &b, "unknown pose kind 2");
   b = *good;
   b.memory = (abut_memory)3;
-  refused(context, &b, "there is no memory 3");
+  refused(context, &b, "unknown kind of memory 3");
   b = *good;
   b.memory = ABUT_MEMORY_OPENCL;
   refused(context, &b,
@@ -599,16 +599,16 @@ static void refuse_rows(abut_context context, const abut_closest_batch *good, co
   refused(context, &b, "the count is 3 rows, but their poses are NULL");
   b = *good;
   b.two = NULL;
-  refused(context, &b, "a batch has one and two, or neither");
+  refused(context, &b, "give both one and two, or neither");
   b.one = NULL;
   b.shape_count = 1;
-  refused(context, &b, "without one and two a batch needs two shapes, and 1 are listed");
+  refused(context, &b, "without one and two a batch needs exactly two shapes, but 1 are listed");
   b = *good;
   r->two[2] = 2;
-  refused(context, &b, "two of entry 2 is 2, and there are 2 shapes");
+  refused(context, &b, "two of entry 2 is 2, but there are only 2 shapes");
   r->two[2] = 0;
   r->one[1] = UINT32_MAX;
-  refused(context, &b, "one of entry 1 is 4294967295, and there are 2 shapes");
+  refused(context, &b, "one of entry 1 is 4294967295, but there are only 2 shapes");
   r->one[1] = 0;
 }
 

@@ -56,14 +56,15 @@ static void test_refused_hulls(void)
 {
   double vertices[6] = {0, 0, 0, 1, 2, 3};
   abut_shape_def def = abut_default_shape_def();
-  refuses(&def, "a hull needs vertices");
+  refuses(&def, "a hull needs 1 to 16777216 vertices: the count is 0, and the array is NULL");
   def.vertex_count = 2;
   refuses(&def, "NULL");
   def.vertices = vertices;
   def.vertex_count = 0;
   refuses(&def, "the count is 0");
   def.vertex_count = ((size_t)1 << 24) + 1;
-  refuses(&def, "at most 16777216");
+  refuses(&def,
+          "a hull needs 1 to 16777216 vertices: the count is 16777217, and the array is given");
   def.vertex_count = 2;
   vertices[4] = NAN;
   refuses(&def, "vertex 1 of the hull is not within");
@@ -73,9 +74,9 @@ static void test_refused_hulls(void)
   refuses(&def, "vertex 1 of the hull is not within");
   vertices[4] = 2;
   def.kind = (abut_shape_kind)8;
-  refuses(&def, "there is no kind 8");
+  refuses(&def, "unknown kind of shapes 8");
   def.kind = (abut_shape_kind)-1;
-  refuses(&def, "there is no kind -1");
+  refuses(&def, "unknown kind of shapes -1");
 }
 
 static void test_refused_sizes(void)
@@ -135,11 +136,11 @@ static void test_refused_others(void)
   refuses(&def, "position of the hull is not within");
   def.position[2] = 0;
   def.quaternion[0] = 0;
-  refuses(&def, "quaternion of the hull is 0 or not finite");
+  refuses(&def, "quaternion of the hull has length 0 or is not finite");
   def.quaternion[1] = INFINITY;
-  refuses(&def, "quaternion of the hull is 0 or not finite");
+  refuses(&def, "quaternion of the hull has length 0 or is not finite");
   def.quaternion[1] = NAN;
-  refuses(&def, "quaternion of the hull is 0 or not finite");
+  refuses(&def, "quaternion of the hull has length 0 or is not finite");
   def.quaternion[1] = 1;
   def.cookie = 0;
   refuses(&def, "abut_default_shape_def");
@@ -427,10 +428,11 @@ static void test_refused_lists(void)
   const abut_shape mixed[3] = {there, there, other}, none[2] = {there, {0, 0}};
   shape_list *l;
   expect_failure(shape_list_of(of(wide), mixed, 3, &l), ABUT_ERROR_HANDLE, "",
-                 "index 2 is of another context");
+                 "the shape at index 2 belongs to another context");
   expect_failure(shape_list_of(of(wide), none, 2, &l), ABUT_ERROR_HANDLE, "", "index 1 is null");
   expect_failure(shape_list_of(of(wide), mixed, 0, &l), ABUT_ERROR_ARGUMENT, "", "0 shapes");
-  expect_failure(shape_list_of(of(wide), NULL, 2, &l), ABUT_ERROR_ARGUMENT, "", "not given");
+  expect_failure(shape_list_of(of(wide), NULL, 2, &l), ABUT_ERROR_ARGUMENT, "",
+                 "2 shapes are counted, but their array is NULL");
   expect_failure(shape_list_of(of(wide), mixed, (size_t)1 << 31, &l), ABUT_ERROR_ARGUMENT, "",
                  "2147483648 shapes");
   CHECK_OK(abut_destroy_shape(there));
@@ -503,36 +505,41 @@ static void test_refused_files(void)
     const char *text, *start, *part;
   } cases[] = {
     {"", "t:1: ", ""},
-    {"{}", "t:1: ", "not an array"},
-    {"[]", "t:1: ", "holds no shape"},
-    {"[\n3]", "t:2: ", "[0]: not an object"},
+    {"{}", "t:1: ", "must be an array"},
+    {"[]", "t:1: ", "contains no shape"},
+    {"[\n3]", "t:2: ", "[0]: must be an object"},
     {"[{}]", "t:1: ", "[0]: the key 'kind' is missing"},
-    {"[{\"kind\":\n1}]", "t:1: ", "[0].kind: not a string"},
+    {"[{\"kind\":\n1}]", "t:1: ", "[0].kind: must be a string"},
     {"[\n{\n\"kind\": \"cube\"}]", "t:3: ", "[0].kind: unknown kind of shape"},
     {"[\n{\"kind\": \"box\"}]", "t:2: ", "[0]: the key 'numbers' is missing"},
-    {"[{\"kind\": \"box\",\n\"numbers\": 1}]", "t:2: ", "numbers: not an array"},
-    {"[{\"kind\": \"box\",\n\"numbers\": []}]", "t:2: ", "numbers: 0 elements, not 1"},
-    {"[{\"kind\": \"box\",\n\"numbers\": [1, 2, 3]}]", "t:2: ", "numbers: 3 elements, not 1"},
-    {"[{\"kind\": \"box\",\n\"numbers\": [\n[1, 2]]}]", "t:3: ", "numbers[0]: 2 elements, not 3"},
+    {"[{\"kind\": \"box\",\n\"numbers\": 1}]", "t:2: ", "numbers: must be an array"},
+    {"[{\"kind\": \"box\",\n\"numbers\": []}]", "t:2: ", "numbers: has 0 elements, expected 1"},
+    {"[{\"kind\": \"box\",\n\"numbers\": [1, 2, 3]}]",
+     "t:2: ", "numbers: has 3 elements, expected 1"},
+    {"[{\"kind\": \"box\",\n\"numbers\": [\n[1, 2]]}]",
+     "t:3: ", "numbers[0]: has 2 elements, expected 3"},
     {"[{\"kind\": \"box\", \"numbers\": [[1,\n-2, 3]]}]",
-     "t:2: ", "numbers[0][1]: -2 is not within"},
-    {"[{\"kind\": \"box\", \"numbers\": [[1,\n\"2\", 3]]}]", "t:2: ", "not a number"},
-    {"[{\"kind\": \"sphere\", \"numbers\": [[1]]}]", "t:1: ", "numbers[0]: not a number"},
-    {"[{\"kind\": \"sphere\", \"numbers\": [-1]}]", "t:1: ", "numbers[0]: -1 is not within"},
+     "t:2: ", "numbers[0][1]: -2 is not in [0, 1e+06]"},
+    {"[{\"kind\": \"box\", \"numbers\": [[1,\n\"2\", 3]]}]",
+     "t:2: ", "[0].numbers[0][1]: must be a number"},
+    {"[{\"kind\": \"sphere\", \"numbers\": [[1]]}]", "t:1: ", "numbers[0]: must be a number"},
+    {"[{\"kind\": \"sphere\", \"numbers\": [-1]}]", "t:1: ", "numbers[0]: -1 is not in [0, 1e+06]"},
     {"[{\"kind\": \"ellipsoid\", \"numbers\": [[1, 1, 0]]}]", "t:1: ", "numbers[0][2]: 0 is not"},
-    {"[{\"kind\": \"cone\", \"numbers\": [[1, 2, 3]]}]", "t:1: ", "3 elements, not 2"},
-    {"[{\"kind\": \"superquadric\", \"numbers\": [[1, 1, 1]]}]", "t:1: ", "1 elements, not 2"},
+    {"[{\"kind\": \"cone\", \"numbers\": [[1, 2, 3]]}]",
+     "t:1: ", "[0].numbers[0]: has 3 elements, expected 2"},
+    {"[{\"kind\": \"superquadric\", \"numbers\": [[1, 1, 1]]}]",
+     "t:1: ", "[0].numbers: has 1 elements, expected 2"},
     {"[{\"kind\": \"superquadric\", \"numbers\": [[1, 1, 1],\n[1, 2]]}]",
      "t:2: ", "numbers[1][1]: 2 is not in [0.1, 1.9]"},
     {"[{\"kind\": \"hull\", \"numbers\": [[]]}]", "t:1: ", "numbers[0]: must not be empty"},
     {"[{\"kind\": \"hull\", \"numbers\": [[[0, 0, 0],\n[1, 0]]]}]",
-     "t:2: ", "numbers[0][1]: 2 elements, not 3"},
+     "t:2: ", "numbers[0][1]: has 2 elements, expected 3"},
     {"[{\"kind\": \"hull\", \"numbers\": [[[0, 0,\n2e6]]]}]",
      "t:2: ", "numbers[0][0][2]: 2000000 is"},
     {"[{\"kind\": \"sphere\", \"numbers\": [1],\n\"radius\": -1}]",
-     "t:2: ", "radius: -1 is not within"},
+     "t:2: ", "radius: -1 is not in [0, 1e+06]"},
     {"[{\"kind\": \"sphere\", \"numbers\": [1],\n\"position\": [0, 0]}]",
-     "t:2: ", "2 elements, not 3"},
+     "t:2: ", "[0].position: has 2 elements, expected 3"},
     {"[{\"kind\": \"sphere\", \"numbers\": [1],\n\"position\": [0, 0, 2e6]}]",
      "t:2: ", "position[2]"},
     {"[{\"kind\": \"sphere\", \"numbers\": [1],\n\"quaternion\": [0, 0, 0, 0]}]",
@@ -540,7 +547,7 @@ static void test_refused_files(void)
     {"[{\"kind\": \"sphere\", \"numbers\": [1],\n\"colour\": 1}]",
      "t:2: ", "[0].colour: unknown key"},
     {"[{\"kind\": \"sphere\", \"numbers\": [1]},\n\n{\"kind\": \"sphere\", \"numbers\": [1e7]}]",
-     "t:3: ", "[1].numbers[0]: 10000000 is not within"},
+     "t:3: ", "[1].numbers[0]: 10000000 is not in [0, 1e+06]"},
   };
   shapes_file s;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {

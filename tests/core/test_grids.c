@@ -277,7 +277,7 @@ static void test_refused_levels(abut_context context)
   levels[1] = (abut_grid_level){blocks + 6, c + 1024, 1};
   g.level_count = 2;
   blocks[6] = blocks[7] = blocks[8] = 1;
-  refuses(context, &g, "level 2: block 0, at 1 1 1, lies in no block of the previous level");
+  refuses(context, &g, "level 2: block 0, at 1 1 1, is not inside any block of the previous level");
   blocks[6] = blocks[7] = blocks[8] = 2;
   const abut_body_def def = def_of(&g, 1);
   if (CHECK_OK(abut_create_body(context, &def, &body))) {

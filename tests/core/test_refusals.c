@@ -133,7 +133,8 @@ static void test_contexts(void)
   def.cookie ^= 1;
   refuses(abut_create_context(&def, &context), ABUT_ERROR_ARGUMENT, "abut_default_context_def",
           "a definition without its cookie");
-  refuses(abut_create_context(NULL, &context), ABUT_ERROR_ARGUMENT, "needs", "no definition");
+  refuses(abut_create_context(NULL, &context), ABUT_ERROR_ARGUMENT,
+          "abut_create_context: the definition or the handle is NULL", "no definition");
   uint32_t index;
   refuses(abut_find_device("no such device", &index), ABUT_ERROR_DEVICE, "no such device",
           "an unknown name");
@@ -269,7 +270,8 @@ static void test_cores(abut_context context)
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "length 1 of its disc is 0",
           "a flat disc");
   c.kind = (abut_core_kind)2;
-  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "there is no kind 2", "a kind");
+  refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "core 0: unknown kind 2",
+          "a kind");
   static const double radii[] = {0.0, -1.0, 9e-10, 2e6, INFINITY, NAN};
   for (size_t i = 0; i < sizeof radii / sizeof *radii; ++i) {
     c = good;
@@ -330,7 +332,7 @@ static void test_bodies(abut_context context)
           "no quaternion");
   s.quaternion[0] = INFINITY;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY,
-          "rotation is the quaternion inf 0 0 0", "no rotation");
+          "superquadric 0: the quaternion inf 0 0 0 has a length of 0", "no rotation");
   s = good;
   def.union_ = -1e-3;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_BODY, "union", "a union below 0");
@@ -394,7 +396,8 @@ static void refuses_edges(abut_context context, const abut_body_def *def, double
   places[8] = 0.0;
   places[9] = 1.0;
   edges[0].to = 3;
-  refuses_features(context, def, "feature edge 0: it uses vertex 3 of 3", "an edge's vertex");
+  refuses_features(context, def, "feature edge 0: it uses vertex 3, but there are only 3 vertices",
+                   "an edge's vertex");
   edges[0].to = 0;
   refuses_features(context, def, "feature edge 0: both of its ends are vertex 0",
                    "an edge of one vertex");
@@ -447,12 +450,12 @@ static void refuses_given_cones(abut_context context, abut_body_def *def)
   CHECK_OK(abut_create_body(context, def, &body));
   CHECK_OK(abut_destroy_body(body));
   def->edge_cone_ends = ends;
-  refuses_features(context, def, "edge cone 1 is of vertices 7 and 0, which no edge joins",
+  refuses_features(context, def, "edge cone 1 names vertices 7 and 0, but no edge joins them",
                    "cones of no edge");
   def->states_features = false;
   def->feature_vertex_count = def->feature_edge_count = 0;
   def->vertex_cone_count = 8;
-  refuses_features(context, def, "edge cone 1 is of vertices 7 and 0, which no edge joins",
+  refuses_features(context, def, "edge cone 1 names vertices 7 and 0, but no edge joins them",
                    "cones of a diagonal");
   def->edge_cone_count = 1;
   CHECK_OK(abut_create_body(context, def, &body));
@@ -478,7 +481,7 @@ static void test_features(abut_context context)
   def.states_features = true;
   def.feature_edge_count = 2;
   refuses(abut_create_body(context, &def, &body), ABUT_ERROR_ARGUMENT,
-          "counted, but their array is NULL", "no edges");
+          "the count of features is above 0, but their array is NULL", "no edges");
   def.feature_edges = edges;
   CHECK_OK(abut_create_body(context, &def, &body));
   CHECK_OK(abut_destroy_body(body));
@@ -499,7 +502,8 @@ static void test_batches(abut_context context)
   abut_batch batch = abut_default_batch();
   batch.count = 1;
   batch.pose1 = zero;
-  refuses(abut_contacts(pair, &batch), ABUT_ERROR_ARGUMENT, "not given", "one pose of two");
+  refuses(abut_contacts(pair, &batch), ABUT_ERROR_ARGUMENT,
+          "the count is 1 poses, but their array is NULL", "one pose of two");
   batch.pose2 = zero;
   batch.poses = (abut_pose_kind)2;
   refuses(abut_contacts(pair, &batch), ABUT_ERROR_ARGUMENT, "pose kind 2", "a pose kind");

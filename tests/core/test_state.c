@@ -560,7 +560,7 @@ static void test_refused_batches(const world *w, abut_state s)
   b.memory = ABUT_MEMORY_STATE;
   b.poses = ABUT_POSE_QUATERNION;
   b.count = ROWS;
-  refused(abut_contacts(w->pair, &b), ABUT_ERROR_ARGUMENT, "not given");
+  refused(abut_contacts(w->pair, &b), ABUT_ERROR_ARGUMENT, "NULL");
   b.pose1 = &a[0];
   b.pose2 = &a[1];
   b.count = ROWS - 1;
@@ -579,10 +579,10 @@ static void test_refused_batches(const world *w, abut_state s)
   refused(abut_gradient(w->pair, ABUT_SAME_PAIR, &b, ABUT_REDUCE_ENERGY, &gradients),
           ABUT_ERROR_ARGUMENT, "the same array, 1");
   b.memory = (abut_memory)3;
-  refused(abut_contacts(w->pair, &b), ABUT_ERROR_ARGUMENT, "no memory 3");
-  refused(abut_combine_state(a[0], 1.0, a[2], 1.0), ABUT_ERROR_ARGUMENT, "x needs 7 reals");
+  refused(abut_contacts(w->pair, &b), ABUT_ERROR_ARGUMENT, "unknown kind of memory 3");
+  refused(abut_combine_state(a[0], 1.0, a[2], 1.0), ABUT_ERROR_ARGUMENT, "x needs 7 numbers");
   refused(abut_combine_state(a[0], 1.0, strange, 1.0), ABUT_ERROR_ARGUMENT, "another state");
-  refused(abut_choose_state(a[0], a[1], a[0], a[2]), ABUT_ERROR_ARGUMENT, "left needs 1 real");
+  refused(abut_choose_state(a[0], a[1], a[0], a[2]), ABUT_ERROR_ARGUMENT, "left needs 1 numbers");
   CHECK_OK(abut_destroy_state(other));
   refused(abut_combine_state(a[0], 1.0, strange, 1.0), ABUT_ERROR_HANDLE, "stale");
 }
@@ -599,10 +599,11 @@ static void test_refusals(void)
   }
   refused(abut_create_state(w.context, ROWS, widths, 0, NULL, &s), ABUT_ERROR_ARGUMENT, "1 to 64");
   refused(abut_create_state(w.context, ROWS, widths, 65, NULL, &s), ABUT_ERROR_ARGUMENT, "1 to 64");
-  refused(abut_create_state(w.context, ROWS, NULL, 1, NULL, &s), ABUT_ERROR_ARGUMENT, "not given");
+  refused(abut_create_state(w.context, ROWS, NULL, 1, NULL, &s), ABUT_ERROR_ARGUMENT, "NULL");
   refused(abut_create_state(w.context, ROWS, zero, 2, NULL, &s), ABUT_ERROR_ARGUMENT, "array 1");
   refused(abut_create_state(w.context, ROWS, vast, 1, NULL, &s), ABUT_ERROR_ARGUMENT, "array 0");
-  refused(abut_create_state(w.context, ROWS, widths, 3, none, &s), ABUT_ERROR_ARGUMENT, "no dev");
+  refused(abut_create_state(w.context, ROWS, widths, 3, none, &s), ABUT_ERROR_ARGUMENT,
+          "every dev");
   refused(abut_create_state(w.context, ROWS, widths, 3, less, &s), ABUT_ERROR_ARGUMENT, "-1");
   refused(abut_create_state(w.context, ROWS, widths, 3, NULL, NULL), ABUT_ERROR_ARGUMENT, "handle");
   refused(abut_get_state_info((abut_state){0, 0}, NULL), ABUT_ERROR_HANDLE, "null");
@@ -611,7 +612,7 @@ static void test_refusals(void)
   refused(abut_write_state(array_of(s, 0), 0, ROWS + 1, reals), ABUT_ERROR_ARGUMENT, "0 + 151");
   refused(abut_read_state(array_of(s, 0), 151, 0, reals), ABUT_ERROR_ARGUMENT, "rows 151");
   refused(abut_read_state(array_of(s, 3), 0, 1, reals), ABUT_ERROR_ARGUMENT, "no array 3");
-  refused(abut_read_state(array_of(s, 0), 0, 1, NULL), ABUT_ERROR_ARGUMENT, "not given");
+  refused(abut_read_state(array_of(s, 0), 0, 1, NULL), ABUT_ERROR_ARGUMENT, "NULL");
   test_refused_batches(&w, s);
   abut_state_array a[2] = {array_of(s, 0), array_of(s, 1)};
   abut_batch b = abut_default_batch();

@@ -457,9 +457,7 @@ static void refusals(void)
   CHECK_EQUAL(abut_decompose(device, NULL, &o, &d), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_decompose(device, &def, NULL, &d), ABUT_ERROR_ARGUMENT);
   CHECK_EQUAL(abut_decompose(device, &def, &o, NULL), ABUT_ERROR_ARGUMENT);
-  refused(&plate, &o, ABUT_ERROR_BODY,
-          "% of the space around it inside and outside cannot be decided: close the mesh, or make "
-          "a grid with `abut field`");
+  refused(&plate, &o, ABUT_ERROR_BODY, "make a grid with `abut field`");
   shape_face(&none, shape_vertex(&none, 1, 1, 1), shape_vertex(&none, 1, 1, 1),
              shape_vertex(&none, 1, 1, 1));
   refused(&none, &o, ABUT_ERROR_BODY, "every face of the mesh has area 0");
@@ -467,20 +465,20 @@ static void refusals(void)
              shape_vertex(&sheet, 1, 1, 0), shape_vertex(&sheet, 0, 1, 0));
   refused(&sheet, &o, ABUT_ERROR_BODY, "enclose");
   o.primitives = 65;
-  refused(&block, &o, ABUT_ERROR_ARGUMENT, "not 1 to 64");
+  refused(&block, &o, ABUT_ERROR_ARGUMENT, "give 1 to 64");
   o = options_for(0);
   o.most_primitives = 65;
-  refused(&block, &o, ABUT_ERROR_ARGUMENT, "at most 65");
+  refused(&block, &o, ABUT_ERROR_ARGUMENT, "the largest number of primitives is 65");
   o = options_for(0);
   o.error = 1.0;
-  refused(&block, &o, ABUT_ERROR_ARGUMENT, "an error of 1");
+  refused(&block, &o, ABUT_ERROR_ARGUMENT, "the error is 1");
   o = options_for(1);
   o.family = (abut_decompose_family)99;
   refused(&block, &o, ABUT_ERROR_ARGUMENT,
           "the family is 99; it must be ABUT_DECOMPOSE_SQ or ABUT_DECOMPOSE_AUTO");
   o = options_for(1);
   o.union_ = 0.1;
-  refused(&block, &o, ABUT_ERROR_ARGUMENT, "a union of 0.1");
+  refused(&block, &o, ABUT_ERROR_ARGUMENT, "the union is 0.1");
   o = options_for(1);
   o.progress = stop;
   refused(&block, &o, ABUT_ERROR_CANCELLED, "cancelled");

@@ -129,12 +129,12 @@ static void archives(void)
     CHECK(*(const double *)data == 2.5);
     abut_free(data);
     expect_failure(abut_read_array(file, 0, first, count, &data), ABUT_ERROR_FORMAT, path,
-                   "a text, not numbers");
+                   "array 'note': is a text; expected numbers");
     CHECK(!data);
     expect_failure(abut_read_array(file, 2, beyond, count, &data), ABUT_ERROR_ARGUMENT, path,
-                   "1 from 2 on of 2");
+                   "array 'pair', dimension 0: 1 entries from 2 on are outside its 2 entries");
     expect_failure(abut_read_array(file, 3, first, count, &data), ABUT_ERROR_ARGUMENT, path,
-                   "array 3 of 3");
+                   "there is no array 3; there are 3");
     abut_close_arrays(file);
   }
 }
@@ -216,7 +216,7 @@ static void shape_rows(void)
       abut_free(b);
     }
     expect_failure(abut_read_shape_rows(file, 3, 3, &a, &b), ABUT_ERROR_ARGUMENT, path,
-                   "poses 3 to 6 of 5");
+                   "poses 3 to 6 are outside its 5 poses");
     CHECK_EQUAL(abut_read_shape_rows(file, 0, 1, NULL, &b), ABUT_ERROR_ARGUMENT);
     abut_close_poses(file);
   }

@@ -152,7 +152,7 @@ static void not_written(void)
   expect_failure(abut_write_field("part.json", &f), ABUT_ERROR_ARGUMENT,
                  "part.json: ", "must end with .body.json");
   expect_failure(abut_write_field("a/.body.json", &f), ABUT_ERROR_ARGUMENT,
-                 "a/.body.json: ", "ends");
+                 "a/.body.json: ", "the name of a body file must end with .body.json");
   expect_failure(abut_write_field(in_folder("a\xff.body.json"), &f), ABUT_ERROR_ARGUMENT, "/",
                  "UTF-8");
   expect_failure(abut_write_field(in_folder("no/a.body.json"), &f), ABUT_ERROR_WRITE, "/",
@@ -432,7 +432,8 @@ static void refused(void)
   }
   o.scale = 0;
   const char *points = write_text("points.obj", "v 0 0 0\nv 1 1 1\nl 1 2\n");
-  expect_failure(abut_load_field(points, &o, &f), ABUT_ERROR_FORMAT, points, "holds no faces");
+  expect_failure(abut_load_field(points, &o, &f), ABUT_ERROR_FORMAT, points,
+                 "contains no faces, so no field can be made");
   expect_failure(abut_load_field(in_folder("a.body.json"), &o, &f), ABUT_ERROR_FORMAT, "/",
                  ".obj, .stl");
   expect_failure(abut_load_field(in_folder("none.stl"), &o, &f), ABUT_ERROR_READ, "/",
@@ -493,14 +494,13 @@ static void words(void)
   static const char *const names[] = {
     "open: 2 holes were closed, the widest 0.5 m across",
     "inside out: 1 of 3 shells",
-    "turned: 4 triangles ran",
+    "turned: 4 triangles had the opposite orientation",
     "tangled: 1 edge has more than two faces",
     "unit: the diagonal of the box is 250 m; if the file is in millimetres, scale it by 0.001",
-    "m, which is too small to fit a smoothing, so contacts will fail; if the file is not in "
-    "metres, scale it up",
-    "coarse: the field is off by up to 0.5 %",
+    "small: the diagonal of the box is 250 m",
+    "coarse: the error of the field is up to 0.5 %",
     "thin: 12 % of the surface",
-    "nested: 1 of 3 shells lies within",
+    "nested: 1 of 3 shells is inside others",
     "sheet: 2 open sheets of faces, up to 0.3 m wide, enclose"};
   const abut_field_report r = {.suspicions = 1023,
                                .holes = 2,
@@ -542,7 +542,7 @@ static void words(void)
                            .edge_95 = 3e-5};
   abut_suspicion_text(&odd, ABUT_SUSPECT_THIN, text, sizeof text);
   check(strstr(text, "thin: 100 % of") &&
-          strstr(text, "behind 100 % the field is not negative; ask"),
+          strstr(text, "behind 100 % the field is not negative; set"),
         "'%s'", text);
   odd.lost_thickness = 6e-4;
   odd.lost_error = 0.0013;
@@ -576,9 +576,9 @@ static void words(void)
   odd.gap_width = 0.0025;
   abut_suspicion_text(&odd, ABUT_SUSPECT_NARROW, text, sizeof text);
   check(!strncmp(text,
-                 "narrow: 20 % of the surface faces gaps that the field fills, half of which are "
+                 "narrow: 20 % of the surface faces gaps that the field fills, half of them "
                  "at most 0.0025 m wide;",
-                 97),
+                 96),
         "'%s'", text);
   odd.thin_share = 0.0;
   odd.thin_lost = 0.0123;
@@ -641,7 +641,8 @@ static void remeshed(void)
   unlink(in_folder("grid2.body.json"));
   unlink(in_folder("grid2.contact.obj"));
   const size_t entries = folder_entries();
-  expect_failure(abut_load_mesh(NULL, 1.0, &m), ABUT_ERROR_ARGUMENT, "", "needs a path");
+  expect_failure(abut_load_mesh(NULL, 1.0, &m), ABUT_ERROR_ARGUMENT, "",
+                 "abut_load_mesh: the path or the output pointer is NULL");
   expect_failure(abut_load_mesh(obj, 0.0, &m), ABUT_ERROR_ARGUMENT, "", "unit of length");
   expect_failure(abut_load_mesh(in_folder("none.obj"), 1.0, &m), ABUT_ERROR_READ, "/",
                  "No such file");
@@ -650,7 +651,8 @@ static void remeshed(void)
                  "No such file");
   expect_failure(abut_write_remeshed(path, NULL, &def, 0.0), ABUT_ERROR_ARGUMENT, "",
                  "abut_write_remeshed: a path or the mesh is NULL, or the temperature is below 0");
-  expect_failure(abut_write_remeshed(path, from, &def, -1.0), ABUT_ERROR_ARGUMENT, "", "0 or more");
+  expect_failure(abut_write_remeshed(path, from, &def, -1.0), ABUT_ERROR_ARGUMENT, "",
+                 "abut_write_remeshed: a path or the mesh is NULL, or the temperature is below 0");
   expect_failure(abut_write_remeshed(in_folder("a.json"), from, &def, 0.0), ABUT_ERROR_ARGUMENT,
                  "/", "must end with");
   expect_failure(abut_write_remeshed(path, obj, &def, 0.0), ABUT_ERROR_FORMAT, "/", "");

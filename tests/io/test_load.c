@@ -202,7 +202,8 @@ static void wrong(void)
 {
   abut_body body;
   const char *path = write_text("points.obj", "v 0 0 0\nv 1 0 0\n");
-  expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_FORMAT, path, "holds no faces");
+  expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_FORMAT, path,
+                 "contains no faces, so no field can be made");
   path = write_text("far.obj", "v 0 0 0\nv 1e7 0 0\nv 0 1 0\nf 1 2 3\n");
   expect_failure(abut_load_body(context, path, &body), ABUT_ERROR_BODY, path, ": ");
   path = write_text("a.body.json", "{\"mesh\": \"none.obj\", \"polyhedra\":\n"
@@ -270,23 +271,33 @@ static void wrong_grids(void)
     {0, {"coefs", ABUT_ARRAY_FLOAT64, 3, {7, 7, 7}, c}, "'coefficients': missing"},
     {1, {"o", ABUT_ARRAY_FLOAT64, 1, {3}, origin}, "'origin': missing"},
     {2, {"s", ABUT_ARRAY_FLOAT64, 0, {0}, &spacing}, "'spacing': missing"},
-    {0, {"coefficients", ABUT_ARRAY_INT32, 3, {7, 7, 7}, c}, "dtype int32, not float32"},
-    {0, {"coefficients", ABUT_ARRAY_FLOAT64, 2, {7, 7}, c}, "2 dimensions, not 3"},
+    {0,
+     {"coefficients", ABUT_ARRAY_INT32, 3, {7, 7, 7}, c},
+     "array 'coefficients': has dtype int32, expected float32 or float64"},
+    {0,
+     {"coefficients", ABUT_ARRAY_FLOAT64, 2, {7, 7}, c},
+     "array 'coefficients': has 2 dimensions, expected 3"},
     {0, {"coefficients", ABUT_ARRAY_FLOAT64, 3, {7, 5, 7}, c}, "5 nodes along axis 1"},
-    {1, {"origin", ABUT_ARRAY_FLOAT64, 1, {2}, origin}, "'origin': not of shape (3,)"},
+    {1, {"origin", ABUT_ARRAY_FLOAT64, 1, {2}, origin}, "'origin': must have shape (3,)"},
     {1, {"origin", ABUT_ARRAY_FLOAT64, 1, {3}, far}, "'origin': number 1"},
-    {2, {"spacing", ABUT_ARRAY_FLOAT64, 1, {1}, &spacing}, "'spacing': 1 dimensions, not 0"},
-    {2, {"spacing", ABUT_ARRAY_FLOAT64, 0, {0}, &narrow}, "'spacing': 0 is not within"},
+    {2,
+     {"spacing", ABUT_ARRAY_FLOAT64, 1, {1}, &spacing},
+     "'spacing': has 1 dimensions, expected 0"},
+    {2, {"spacing", ABUT_ARRAY_FLOAT64, 0, {0}, &narrow}, "'spacing': 0 is not in [1e-09, 1e+06]"},
     {3, {"blocks_2", ABUT_ARRAY_INT32, 2, {1, 3}, blocks}, "'blocks_1': missing"},
     {3, {"blocks_1", ABUT_ARRAY_INT64, 2, {1, 3}, c}, "has dtype int64, expected int32"},
-    {3, {"blocks_1", ABUT_ARRAY_INT32, 2, {3, 1}, blocks}, "'blocks_1': not of shape (B, 3)"},
-    {3, {"blocks_1", ABUT_ARRAY_INT32, 2, {0, 3}, blocks}, "'blocks_1': not of shape (B, 3)"},
+    {3,
+     {"blocks_1", ABUT_ARRAY_INT32, 2, {3, 1}, blocks},
+     "'blocks_1': must have shape (B, 3), one row per block"},
+    {3,
+     {"blocks_1", ABUT_ARRAY_INT32, 2, {0, 3}, blocks},
+     "'blocks_1': must have shape (B, 3), one row per block"},
     {4,
      {"corrections_2", ABUT_ARRAY_FLOAT32, 4, {1, 8, 8, 8}, corrections},
      "'corrections_1': missing"},
     {4,
      {"corrections_1", ABUT_ARRAY_FLOAT32, 4, {1, 8, 4, 16}, corrections},
-     "not of shape (1, 8, 8, 8)"},
+     "array 'corrections_1': must have shape (1, 8, 8, 8)"},
     {4, {"corrections_9", ABUT_ARRAY_FLOAT32, 4, {1, 8, 8, 8}, corrections}, "9 levels"},
     {1, {"origin", ABUT_ARRAY_FLOAT64, 1, {3}, origin}, "'corrections_1': number 0"},
   };

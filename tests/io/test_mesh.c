@@ -248,8 +248,8 @@ static const struct {
   mesh_format format;
   const char *text, *start, *part;
 } wrong[] = {
-  {MESH_OBJ, "", "t: ", "holds no vertices"},
-  {MESH_OBJ, "# nothing\n", "t: ", "holds no vertices"},
+  {MESH_OBJ, "", "t: ", "contains no vertices"},
+  {MESH_OBJ, "# nothing\n", "t: ", "contains no vertices"},
   {MESH_OBJ, "v 1 2\nv 0 0 0", "t:1: ", "missing"},
   {MESH_OBJ, "\nv 1 2 nan", "t:2: ", "'nan' is not finite"},
   {MESH_OBJ, "v -inf 2 3", "t:1: ", "not finite"},
@@ -266,22 +266,22 @@ static const struct {
   {MESH_OBJ, "v 0 0 0\r\nf 1 1 1\r\n\r\nf 1 2 1\r\nf 1 1 1", "t:4: ", "names vertex 2"},
   {MESH_OBJ, "v 0 0 0\nf 1 1 4294967297", "t:2: ", "out of range"},
   {MESH_OBJ, "v 0 0 0\nf 1 1 99999999999999999999", "t:2: ", "' must be v, v/vt, v//vn or v/vt/vn"},
-  {MESH_OBJ, "v 0 0 0\nf 1 1", "t:2: ", "a face of 2 corners"},
-  {MESH_OBJ, "v 0 0 0\nf", "t:2: ", "a face of 0 corners"},
+  {MESH_OBJ, "v 0 0 0\nf 1 1", "t:2: ", "a face has 2 corners; it needs at least 3"},
+  {MESH_OBJ, "v 0 0 0\nf", "t:2: ", "a face has 0 corners; it needs at least 3"},
   {MESH_OBJ, "v 0 0 0\nf 1 1 1/2/3/4", "t:2: ", "' must be v, v/vt, v//vn or v/vt/vn"},
   {MESH_OBJ, "v 0 0 0\nf 1 1 /1", "t:2: ", "' must be v, v/vt, v//vn or v/vt/vn"},
   {MESH_OBJ, "v 0 0 0\nf 1 1 1.0", "t:2: ", "' must be v, v/vt, v//vn or v/vt/vn"},
   {MESH_OBJ, "v 0 0 0\nf 1 1 1/a", "t:2: ", "' must be v, v/vt, v//vn or v/vt/vn"},
   {MESH_OBJ, "v 0 0 0\nl 1 1\nl 1 3\nf 1 1 2", "t:3: ", "a line names vertex 3"},
   {MESH_OBJ, "v 0 0 0\nl 1 2\nf 1 1 3", "t:3: ", "a face names vertex 3"},
-  {MESH_OBJ, "v 0 0 0\nl 1", "t:2: ", "a line of 1 corners"},
-  {MESH_OBJ, "v 0 0 0\nl", "t:2: ", "a line of 0 corners"},
+  {MESH_OBJ, "v 0 0 0\nl 1", "t:2: ", "a line has 1 corners; it needs at least 2"},
+  {MESH_OBJ, "v 0 0 0\nl", "t:2: ", "a line has 0 corners; it needs at least 2"},
   {MESH_OBJ, "v 0 0 0\nl 1 0", "t:2: ", "line corner '0' is out of range"},
-  {MESH_OBJ, "v 0 0 0\nl 1 x", "t:2: ", "line corner 'x' is not v"},
+  {MESH_OBJ, "v 0 0 0\nl 1 x", "t:2: ", "the line corner 'x' must be v, v/vt, v//vn or v/vt/vn"},
   {MESH_OBJ, "f -4 -3 -2", "t:1: ", "' is out of range: the file has 0 vertices up to here"},
   {MESH_STL, "", "t: ", "0 bytes"},
   {MESH_STL, "solid", "t:1: ", "endsolid"},
-  {MESH_STL, "solid\nendsolid\n", "t: ", "holds no vertices"},
+  {MESH_STL, "solid\nendsolid\n", "t: ", "contains no vertices"},
   {MESH_STL, "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0\n", "t:4: ", "missing"},
   {MESH_STL, "solid\n" FACET "vertex 1 nan 0\n", "t:6: ", "not finite"},
   {MESH_STL, "solid\n" FACET "endloop\n", "t:6: ", "', expected 'vertex'"},
@@ -291,9 +291,9 @@ static const struct {
   {MESH_PLY, "", "t:1: ", "does not start with 'ply'"},
   {MESH_PLY, "ply\n", "t:2: ", "end_header"},
   {MESH_PLY, "ply\nformat ascii 2.0\n", "t:2: ", "version"},
-  {MESH_PLY, "ply\nformat text 1.0\n", "t:2: ", "'text' is not a format"},
+  {MESH_PLY, "ply\nformat text 1.0\n", "t:2: ", "'text' is not a PLY format"},
   {MESH_PLY, "ply\nelement vertex 1\n", "t:2: ", "unexpected 'element'"},
-  {MESH_PLY, PLY("end_header\n"), "t: ", "holds no vertices"},
+  {MESH_PLY, PLY("end_header\n"), "t: ", "contains no vertices"},
   {MESH_PLY, PLY("property float x\n"), "t:3: ", "before the first element"},
   {MESH_PLY, PLY("element vertex -1\n"), "t:3: ", "whole number"},
   {MESH_PLY, PLY("element vertex 9999999999999999999999\n"), "t:3: ", "whole number"},
@@ -303,7 +303,8 @@ static const struct {
   {MESH_PLY, PLY("element vertex 1\nproperty list uchar float x\n"), "t:4: ", "is a list"},
   {MESH_PLY, PLY("element e 1\nproperty list float int x\n"),
    "t:4: ", "the count of a list must have an integer type"},
-  {MESH_PLY, PLY("element face 1\nproperty int vertex_indices\n"), "t:4: ", "not a list"},
+  {MESH_PLY, PLY("element face 1\nproperty int vertex_indices\n"),
+   "t:4: ", "the vertex indices of faces must be a list of an integer type"},
   {MESH_PLY, PLY("element vertex 1\nproperty float x\nend_header\n0\n"), "t:5: ", "no x, y and z"},
   {MESH_PLY, PLY(PLY_V "element face 1\nend_header\n0 0 0\n"), "t:8: ", "no vertex_indices"},
   {MESH_PLY, PLY(PLY_V "end_header\n0 0\n"), "t:8: ", "vertex 0: a number is missing"},
@@ -332,7 +333,7 @@ static const struct {
   {MESH_OFF, "OFF\n1\n", "t:2: ", "face count"},
   {MESH_OFF, "OFF\n-1 0 0\n", "t:2: ", "whole number"},
   {MESH_OFF, "OFF\n1 0 0 0\n", "t:2: ", "after the counts"},
-  {MESH_OFF, "OFF\n0 0 0\n", "t: ", "holds no vertices"},
+  {MESH_OFF, "OFF\n0 0 0\n", "t: ", "contains no vertices"},
   {MESH_OFF, "OFF\n4294967295 4294967295 0\n0 0 0\n", "t:4: ", "after 1 of 4294967295 vertices"},
   {MESH_OFF, "OFF\n1 0 0\n0 0\n", "t:3: ", "missing"},
   {MESH_OFF, "OFF\n1 0 0\n0 0 nan\n", "t:3: ", "not finite"},
@@ -371,7 +372,7 @@ static void wrong_binaries(void)
                  "t: ", "triangle 1 has a corner that is not finite");
   memset(b.bytes + 80, 0, 4);
   expect_failure(mesh_parse("t", MESH_STL, b.bytes, 84, &m), ABUT_ERROR_FORMAT,
-                 "t: ", "holds no vertices");
+                 "t: ", "contains no vertices");
   free(b.bytes);
   b = (buffer){0};
   buffer_text(&b, "ply\nformat binary_big_endian 1.0\n" PLY_V

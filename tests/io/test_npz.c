@@ -235,37 +235,41 @@ static void wrong_headers(void)
     {DICT("'>f8'", "False", "(2,)"),
      "dtype '>f8' is big-endian; only little-endian data can be read"},
     {DICT("'|O'", "False", "(2,)"), "Python objects"},
-    {DICT("'<f2'", "False", "(2,)"), "'<f2' (float16) is none of"},
-    {DICT("'<u8'", "False", "(2,)"), "'<u8' (uint64) is none of"},
+    {DICT("'<f2'", "False", "(2,)"), "array 'x': dtype '<f2' (float16) is not supported"},
+    {DICT("'<u8'", "False", "(2,)"), "array 'x': dtype '<u8' (uint64) is not supported"},
     {DICT("'>i8'", "False", "(2,)"),
      "dtype '>i8' is big-endian; only little-endian data can be read"},
-    {DICT("'<c8'", "False", "(2,)"), "'<c8' (complex64) is none of float32, float64, bool, int8"},
+    {DICT("'<c8'", "False", "(2,)"), "array 'x': dtype '<c8' (complex64) is not supported"},
     {DICT("'>i2'", "False", "(8,)"),
      "dtype '>i2' is big-endian; only little-endian data can be read"},
-    {DICT("'|S16'", "False", "()"), "'|S16' is none of"},
+    {DICT("'|S16'", "False", "()"), "array 'x': dtype '|S16' is not supported"},
     {DICT("[('a', '<f8')]", "False", "(2,)"), "structured"},
     {DICT("'<f8'", "false", "(2,)"), "fortran_order is not True or False"},
     {DICT("'<f8'", "True", "(3, 3)"), "16 bytes of data, but its shape needs 72"},
     {DICT("'<f8'", "False", "(3,)"), "16 bytes of data, but its shape needs 24"},
     {DICT("'<f8'", "False", "(1,)"), "16 bytes of data, but its shape needs 8"},
-    {DICT("'<f8'", "False", "(-2,)"), "whole numbers"},
+    {DICT("'<f8'", "False", "(-2,)"),
+     "array 'x': the shape is too large, or has an entry that is not a whole"},
     {DICT("'<f8'", "False", "(2)"), "not a tuple"},
     {DICT("'<f8'", "False", "2"), "not a tuple"},
-    {DICT("'<f8'", "False", "(2, , )"), "whole numbers"},
-    {DICT("'<f8'", "False", "(2 1)"), "whole numbers"},
+    {DICT("'<f8'", "False", "(2, , )"),
+     "array 'x': the shape is too large, or has an entry that is not a whole"},
+    {DICT("'<f8'", "False", "(2 1)"),
+     "array 'x': the shape is too large, or has an entry that is not a whole"},
     {DICT("'<f8'", "False", "(99999999999999999999,)"), "too large"},
     {DICT("'<f8'", "False", "(4294967296, 4294967296)"), "the shape is too large for memory"},
     {DICT("'<f8'", "False", "(2305843009213693952, )"), "the shape is too large for memory"},
     {DICT("'<f8'", "False", "(1152921504606846976, )"), "its shape needs 9223372036854775808"},
     {DICT("'<f8'", "False", "(1, 1, 1, 1, 2)"), "more than 4 dimensions"},
     {DICT("'<U4'", "False", "(1,)"), "is an array of texts; expected numbers, or a single text"},
-    {DICT("'<U'", "False", "()"), "none of"},
+    {DICT("'<U'", "False", "()"), "array 'x': dtype '<U' is not supported"},
     {DICT("'<Ux'", "False", "()"), "unknown dtype '"},
     {DICT("'<U4'", "False", "()"), "character 0 is not a Unicode character"},
     {DICT("'<f8', 'descr': '<f8'", "False", "(2,)"), "unknown key 'descr'"},
     {DICT("'<f8', 'extra': 1", "False", "(2,)"), "unknown key 'extra'"},
     {"{'descr': '<f8', 'shape': (2,)}\n", "lacks a key"},
-    {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)} 1", "goes on"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)} 1",
+     "array 'x': the header lacks a key, or has data after its dictionary"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)", "not a dictionary"},
     {"{'descr': '<f8' 'fortran_order': False, 'shape': (2,)}", "not a dictionary"},
     {"", "not a dictionary"},
@@ -300,9 +304,10 @@ static void named_arrays(void)
   CHECK_EQUAL(npz.count, 0);
   abut_free_npz(&npz);
   expect_failure(abut_read_npz_arrays(path, &(const char *){"texts"}, 1, &npz), ABUT_ERROR_FORMAT,
-                 path, "'texts': an array of texts");
+                 path, "'texts': is an array of texts; expected numbers, or a single text");
   CHECK(!npz.arrays);
-  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "'texts': an array of texts");
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path,
+                 "'texts': is an array of texts; expected numbers, or a single text");
   expect_failure(abut_read_npz_arrays(path, holes, 2, &npz), ABUT_ERROR_ARGUMENT, "",
                  "name 1 is NULL");
   expect_failure(abut_read_npz_arrays(path, NULL, 0, &npz), ABUT_ERROR_ARGUMENT, "", "is NULL");
@@ -315,7 +320,7 @@ static void wrong_members(void)
   raw r[2] = {{"a.npy", {0}}, {"a.txt", {0}}};
   buffer_text(&r[0].bytes, "not an array, but long enough");
   const char *path = archive("m.npz", r, 1, ZIP_CM_STORE);
-  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "'a': not an .npy array");
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "'a': is not an .npy array");
   r[0].bytes = (buffer){0};
   buffer_put(&r[0].bytes, "\x93NUM", 4);
   path = archive("m.npz", r, 1, ZIP_CM_STORE);
@@ -327,7 +332,8 @@ static void wrong_members(void)
   r[0].bytes = (buffer){0};
   buffer_put(&r[0].bytes, "\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF{", 13);
   path = archive("m.npz", r, 1, ZIP_CM_STORE);
-  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path, "header of 4294967295");
+  expect_failure(abut_read_npz(path, &npz), ABUT_ERROR_FORMAT, path,
+                 "array 'a': the header has 4294967295 bytes, which is too many");
   r[0].bytes = (buffer){0};
   buffer_put(&r[0].bytes, "\x93NUMPY\x01\x00\xF0\x00{}", 12);
   path = archive("m.npz", r, 1, ZIP_CM_DEFLATE);
@@ -427,8 +433,8 @@ static void wrong_poses(void)
     const char *name1, *dict1, *name2, *dict2, *part;
   } cases[] = {
     {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(1, 6)"), "2 poses of body 1, but 1"},
-    {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(2, 7)"), "'s2': not of shape (N, 6)"},
-    {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(12,)"), "'s2': not of shape (N, 6)"},
+    {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(2, 7)"), "'s2': must have shape (N, 6)"},
+    {"s1.npy", good, "s2.npy", DICT("'<f8'", "False", "(12,)"), "'s2': must have shape (N, 6)"},
     {"s1.npy", DICT("'<u8'", "False", "(2, 6)"), "s2.npy", good, "'s1': dtype '<u8' (uint64)"},
     {"s1.npy", good, "pose2.npy", good,
      "contains s1 and pose2; poses must be s1 and s2, or pose1 and "
@@ -436,7 +442,7 @@ static void wrong_poses(void)
     {"s1.npy", good, "x.npy", good, "array 's2' is missing"},
     {"pose2.npy", good, "x.npy", good, "array 'pose1' is missing"},
     {"x.npy", good, "y.npy", good, "contains no poses: expected s1, s2 or pose1, pose2"},
-    {"pose1.npy", good, "pose2.npy", good, "'pose1': not of shape (N, 7)"},
+    {"pose1.npy", good, "pose2.npy", good, "'pose1': must have shape (N, 7)"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     abut_poses p;
@@ -501,20 +507,22 @@ static void csv_poses(void)
     {HEAD "0,0,0,0,0,0,0,0,0,0,0,1 2\n", ":2: ", "column 12: '1 2'"},
     {HEAD "0,0x1,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "column 2: '0x1'"},
     {"x1,y1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2,part\n", ":1: ", "13 columns"},
-    {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "12 columns, not the 13 of the header"},
+    {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "has 12 columns, but the header has 13"},
     {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0,-1\n", ":2: ", "pair: '-1'"},
     {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0,0.5\n", ":2: ", "pair: '0.5'"},
-    {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0,4294967296\n", ":2: ", "no index"},
-    {"x,y\n", ":1: 2 columns",
+    {PAIR_HEAD "0,0,0,0,0,0,0,0,0,0,0,0,4294967296\n",
+     ":2: ", "pair: '4294967296' is not an index of a pair"},
+    {"x,y\n", ":1: has 2 columns",
      ", expected 12 (twists s1, s2) or 14 (x y z qw qx qy qz, twice), followed by `pair` if there "
      "are several pairs; .npz files contain s1, s2 or pose1, pose2"},
-    {"x;y;z\n", ":1: 1 column (", "separated by commas, not by semicolons), not 12"},
-    {"x\ty\n", ":1: 1 column (", "separated by commas, not by tabs), not 12"},
-    {HEAD7 "0,0,0,1,0,0,0,0,0,0,1,0,0\n", ":2: ", "13 columns, not the 14 of the header"},
+    {"x;y;z\n", ":1: has 1 column (", "separated by commas, not by semicolons), expected 12"},
+    {"x\ty\n", ":1: has 1 column (", "separated by commas, not by tabs), expected 12"},
+    {HEAD7 "0,0,0,1,0,0,0,0,0,0,1,0,0\n", ":2: ", "has 13 columns, but the header has 14"},
     {"x1,y1,z1,qx1,qy1,qz1,qw1,x2,y2,z2,qx2,qy2,qz2,qw2\n",
-     ":1: ", "column 4: 'qx1'; 14 columns are"},
+     ":1: ", "column 4 is 'qx1'; 14 columns must be x y z qw qx qy qz of body"},
     {"1,2,3,4,5,6,7,8,9,10,11,12,13,14\n", ":1: ", "expected a header, found numbers"},
-    {"a,b,c,d,e,f,g,h,i,j,k,l,m,n\n", ":1: ", "column 1: 'a'; 14 columns"},
+    {"a,b,c,d,e,f,g,h,i,j,k,l,m,n\n",
+     ":1: ", "column 1 is 'a'; 14 columns must be x y z qw qx qy qz of body 1"},
     {"x1,y1,z1,qw1,qx1,qy1,qz1,x2,y2,z2,qw2,qx2,qy2,qz2,part\n", ":1: ", "15 columns"},
     {"x,y,z,roll,pitch,yaw,x,y,z,roll,pitch,yaw\n", ":1: ",
      "column 4 is 'roll'; 12 columns must be the twist of body 1 and then of body 2: the position "
@@ -522,8 +530,12 @@ static void csv_poses(void)
     {"y1,x1,z1,a1,b1,c1,x2,y2,z2,a2,b2,c2\n", ":1: ",
      "column 1 is 'y1'; 12 columns must be the twist of body 1 and then of body 2: the position if "
      "there is no rotation, and the rotation vector [rad] (use 14 columns for quaternions)"},
-    {"x1,y1,z1,a1,b1,c1,z2,y2,x2,a2,b2,c2\n", ":1: ", "column 7: 'z2'"},
-    {"qw,qx,qy,qz,a,b,c,d,e,f,g,h\n", ":1: ", "column 1: 'qw'"},
+    {"x1,y1,z1,a1,b1,c1,z2,y2,x2,a2,b2,c2\n", ":1: ",
+     "column 7 is 'z2'; 12 columns must be the twist of body 1 and then of body 2: the position if "
+     "there is no rotation"},
+    {"qw,qx,qy,qz,a,b,c,d,e,f,g,h\n", ":1: ",
+     "column 1 is 'qw'; 12 columns must be the twist of body 1 and then of body 2: the position if "
+     "there is no rotation"},
     {HEAD "0,nano,0,0,0,0,0,0,0,0,0,0\n", ":2: ", "column 2: 'nano'"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -550,16 +562,18 @@ static void npz_pairs(void)
   } cases[] = {
     {{"pair", ABUT_ARRAY_UINT32, 1, {2}, words}, NULL},
     {{"pair", ABUT_ARRAY_UINT8, 1, {2}, words}, NULL},
-    {{"pair", ABUT_ARRAY_UINT32, 1, {1}, words}, "'pair': not of shape (N,) of the 2 poses"},
-    {{"pair", ABUT_ARRAY_UINT32, 2, {2, 1}, words}, "'pair': not of shape"},
+    {{"pair", ABUT_ARRAY_UINT32, 1, {1}, words}, "'pair': must have shape (N,) for the 2 poses"},
+    {{"pair", ABUT_ARRAY_UINT32, 2, {2, 1}, words}, "'pair': must have shape (N,) for the 2 poses"},
     {{"pair", ABUT_ARRAY_INT32, 1, {2}, words}, NULL},
     {{"pair", ABUT_ARRAY_INT64, 1, {2}, longs}, NULL},
     {{"pair", ABUT_ARRAY_INT64, 1, {2}, longs + 1},
      "'pair': row 1 (0-based): -1 is not an index of "},
     {{"pair", ABUT_ARRAY_INT64, 1, {2}, longs + 3},
      "'pair': row 0 (0-based): 4294967296 is not an index of "},
-    {{"pair", ABUT_ARRAY_FLOAT32, 1, {2}, words}, "'pair': dtype float32, not uint8"},
-    {{"pair", ABUT_ARRAY_TEXT, 1, {2}, "ab"}, "'pair': dtype text, not uint8"},
+    {{"pair", ABUT_ARRAY_FLOAT32, 1, {2}, words},
+     "'pair': has dtype float32, expected uint8, uint32, int32 or int64"},
+    {{"pair", ABUT_ARRAY_TEXT, 1, {2}, "ab"},
+     "'pair': has dtype text, expected uint8, uint32, int32 or int64"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     abut_poses p;
@@ -598,10 +612,10 @@ static void npz_shapes(void)
      "'two': row 0 (0-based): -1 is not an index of a shape"},
     {2,
      {{"one", ABUT_ARRAY_FLOAT64, 1, {2}, numbers}, {"two", ABUT_ARRAY_INT64, 1, {2}, longs}},
-     "'one': dtype float64, not uint8"},
+     "'one': has dtype float64, expected uint8, uint32, int32 or int64"},
     {2,
      {{"one", ABUT_ARRAY_UINT8, 1, {1}, bytes}, {"two", ABUT_ARRAY_INT64, 1, {2}, longs}},
-     "'one': not of shape (N,) of the 2 poses"},
+     "'one': must have shape (N,) for the 2 poses"},
   };
   uint32_t *one, *two;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -652,10 +666,10 @@ static void pair_lists(void)
   } wrong[] = {
     {"", ": ", "no pair"},
     {" # a,b\n\n", ": ", "no pair"},
-    {"a,b\nc\n", ":2: ", "1 file, not the two"},
-    {"a,b,c\n", ":1: ", "3 files, not the two"},
-    {"a,b\n\n\n,c\n", ":4: ", "body 1 has no name"},
-    {"a, # b\n", ":1: ", "body 2 has no name"},
+    {"a,b\nc\n", ":2: ", "has 1 file; a pair needs two"},
+    {"a,b,c\n", ":1: ", "has 3 files; a pair needs two"},
+    {"a,b\n\n\n,c\n", ":4: ", "the name of body 1 is empty"},
+    {"a, # b\n", ":1: ", "the name of body 2 is empty"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     char start[512];
@@ -665,7 +679,8 @@ static void pair_lists(void)
     CHECK(!f.count && !f.bodies && !f.lines);
   }
   path = write_file("pairs.csv", "a\0b,c\n", 6);
-  expect_failure(abut_load_pairs(path, &f), ABUT_ERROR_FORMAT, path, "'a?b' holds a control");
+  expect_failure(abut_load_pairs(path, &f), ABUT_ERROR_FORMAT, path,
+                 "1: 'a?b' contains a control character");
   expect_failure(abut_load_pairs(in_folder("none.csv"), &f), ABUT_ERROR_READ, "", "none.csv");
   expect_failure(abut_load_pairs(NULL, &f), ABUT_ERROR_ARGUMENT, "", "NULL");
 }

@@ -171,8 +171,12 @@ static void wrong_texts(void)
     const char *text, *at, *part;
   } wrong[] = {{"", ":", "no row of numbers"},
                {"e1,e2\n", ":", "no row of numbers"},
-               {"1 1 1 1 1 0 0 0 0 0\n", ":1: ", "10 columns, not the 11"},
-               {"# a table\n\n1,1,1,1,1,0,0,0,0,0,0,0\n", ":3: ", "12 columns, not the 11"},
+               {"1 1 1 1 1 0 0 0 0 0\n", ":1: ",
+                "has 10 columns, expected the 11 of a superquadric: e1 e2, half axes x y z, angles "
+                "about z y x, centre x y z"},
+               {"# a table\n\n1,1,1,1,1,0,0,0,0,0,0,0\n", ":3: ",
+                "has 12 columns, expected the 11 of a superquadric: e1 e2, half axes x y z, angles "
+                "about z y x, centre x y z"},
                {"1;1;1;1;1;0;0;0;0;0;0\n", ":", "no row of numbers"},
                {"a b\nc d\n", ":2: ", "2 columns"},
                {"1,1,1,1,1,0,0,x,0,0,0\n", ":1: ", "column 8: 'x' is not a number"},
@@ -180,7 +184,7 @@ static void wrong_texts(void)
                {"1 1 1 1 1 0 0 0 0 0 0\n1 1 1 1 1 0 0 0 0 nan 0\n",
                 ":2: ", "column 10: centre y is nan"},
                {"1 1 1 1 1 0 inf 0 0 0 0\n", ":1: ", "column 7: angle about y is inf"},
-               {"0 1 1 1 1 0 0 0 0 0 0\n", ":1: ", "column 1: e1 is 0, not above 0 and at most 2"},
+               {"0 1 1 1 1 0 0 0 0 0 0\n", ":1: ", "column 1: e1 is 0, not in (0, 2]"},
                {"1 2.5 1 1 1 0 0 0 0 0 0\n", ":1: ", "column 2: e2 is 2.5"},
                {"1 1 1 -1 1 0 0 0 0 0 0\n", ":1: ", "column 4: half axis y is -1 m"},
                {"1 1 1 1 0 0 0 0 0 0 0\n", ":1: ", "column 5: half axis z is 0 m"},
@@ -220,7 +224,9 @@ static void other_files(void)
   for (size_t i = 0; i < 3; ++i) {
     expect_failure(abut_load_superquadrics(npy_file(dicts[i], one, i == 2 ? 0 : sizeof one), 1.0,
                                            &got),
-                   ABUT_ERROR_FORMAT, in_folder("wrong.npy"), "not of shape (K, 11)");
+                   ABUT_ERROR_FORMAT, in_folder("wrong.npy"),
+                   "must have shape (K, 11), one superquadric per row: e1 e2, half axes x y z, "
+                   "angles about z y x, centre x y z");
   }
   expect_failure(
     abut_load_superquadrics(npy_file("{'descr': '<f8', 'fortran_order': False, 'shape': (11,), }",
@@ -333,7 +339,7 @@ static void bodies(void)
   CHECK(d.def.union_ == 0.02 * d.report.diagonal);
   abut_free_decomposition(&d);
   expect_failure(abut_import_superquadrics(&from, 0.1, &d), ABUT_ERROR_ARGUMENT, "",
-                 "a union of 0.1");
+                 "the union is 0.1 of the diagonal, not in [0.001, 0.05]");
   all[1].axes[1] = -1.0;
   expect_failure(abut_import_superquadrics(&from, 0.0, &d), ABUT_ERROR_BODY, "superquadric 1",
                  "axis 1 is -1");

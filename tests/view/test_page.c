@@ -54,12 +54,12 @@ static void test_pair(abut_pair pair)
   abut_free(html);
   o.first = FRAMES;
   REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes),
-          "cannot begin with frame 3 of 3");
+          "cannot begin with frame 3 (0-based) of 3");
   CHECK(!html);
   o.first = 0;
   o.threshold = 0.0;
   REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes),
-          "threshold is 0");
+          "threshold of a page is 0");
   o.threshold = 0.05;
   o.time = times;
   REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, FRAMES, here, there, &o, &html, &bytes),
@@ -70,15 +70,15 @@ static void test_pair(abut_pair pair)
           "5000 x 48");
   o.picture_width = 0;
   REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 0, here, there, &o, &html, &bytes),
-          "a page of 0 frames");
+          "a page cannot have 0 frames");
   REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, NULL, there, &o, &html, &bytes),
           "abut_format_pair_page: the poses");
   REFUSED(abut_format_pair_page(pair, (abut_pose_kind)7, 1, here, there, &o, &html, &bytes),
-          "of a kind");
+          "the pose kind is unknown");
   REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, NULL, &html, &bytes),
           "options");
   REFUSED(abut_format_pair_page(pair, ABUT_POSE_TWIST, 1, here, there, &o, NULL, &bytes),
-          "a place for the page");
+          "the output pointer");
   int asked = 0;
   o.progress = stop;
   o.user = &asked;
@@ -161,7 +161,7 @@ static void test_scene(abut_context context, const char *path)
   abut_free(html);
   REFUSED(abut_format_scene_page(scene, 1, NULL, &o, &html, &bytes),
           "abut_format_scene_page: the positions");
-  REFUSED(abut_format_scene_page(scene, 0, q, &o, &html, &bytes), "a page of 0 frames");
+  REFUSED(abut_format_scene_page(scene, 0, q, &o, &html, &bytes), "a page cannot have 0 frames");
   test_live_scene(scene, &info, q);
   CHECK_OK(abut_destroy_scene(scene));
   CHECK(abut_format_scene_page(scene, 1, q, &o, &html, &bytes) == ABUT_ERROR_HANDLE);

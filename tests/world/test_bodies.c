@@ -210,9 +210,9 @@ static void refuse(body_shape shape, double a, double b, double c, abut_status w
 
 static void refusals(void)
 {
-  refuse(SHAPE_FILE, 1, 1, 1, ABUT_ERROR_ARGUMENT, "there is no shape 0");
-  refuse(SHAPE_HEIGHT_FIELD, 1, 1, 1, ABUT_ERROR_ARGUMENT, "there is no shape 7");
-  refuse((body_shape)BODY_SHAPES, 1, 1, 1, ABUT_ERROR_ARGUMENT, "there is no shape 8");
+  refuse(SHAPE_FILE, 1, 1, 1, ABUT_ERROR_ARGUMENT, "unknown shape 0");
+  refuse(SHAPE_HEIGHT_FIELD, 1, 1, 1, ABUT_ERROR_ARGUMENT, "unknown shape 7");
+  refuse((body_shape)BODY_SHAPES, 1, 1, 1, ABUT_ERROR_ARGUMENT, "unknown shape 8");
   refuse(SHAPE_BOX, 1, NAN, 1, ABUT_ERROR_BODY, "length 1 of a shape \"box\" is nan");
   refuse(SHAPE_SPHERE, 0, 1, 1, ABUT_ERROR_BODY, "length 0 of a shape \"sphere\" is 0");
   refuse(SHAPE_ELLIPSOID, 1, 1, INFINITY, ABUT_ERROR_BODY,

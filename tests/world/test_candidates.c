@@ -151,7 +151,8 @@ static void test_info(abut_context context)
   w.v = w.v_next = p.v;
   w.multipliers = multipliers;
   CHECK_EQUAL(abut_step_worlds(p.scene, &w), ABUT_ERROR_ARGUMENT);
-  check(strstr(abut_last_error(), "the scene has automatic ones") != NULL, "%s", abut_last_error());
+  check(strstr(abut_last_error(), "the scene has automatic pairs") != NULL, "%s",
+        abut_last_error());
   play_close(&p);
 }
 
@@ -165,11 +166,11 @@ static const refusal refusals[] = {
   {FREE(BALL), "\"automatic\": 1", "automatic: must be true, false or an object"},
   {FREE(BALL), "\"automatic\": [true]", "automatic: must be true, false or an object"},
   {FREE(BALL), "\"automatic\": {\"excluded\": []}", "automatic.excluded: unknown key"},
-  {FREE(BALL), "\"automatic\": {\"friction\": -1}", "automatic.friction: -1 is not at least 0"},
+  {FREE(BALL), "\"automatic\": {\"friction\": -1}", "automatic.friction: -1 must be at least 0"},
   {FREE(BALL), "\"automatic\": {\"condim\": 4}", "automatic.condim: 4 must be 1 or 3"},
   {FREE(BALL), "\"automatic\": {\"solref\": [1, -1]}",
    "automatic.solref: 1 and -1 must both be above 0, or neither"},
-  {FREE(BALL), "\"automatic\": {\"restitution\": 2}", "automatic.restitution: 2 is more than 1"},
+  {FREE(BALL), "\"automatic\": {\"restitution\": 2}", "automatic.restitution: 2 is above 1"},
   {FREE(BALL), "\"automatic\": {\"parents\": 1}", "automatic.parents: "},
   {FREE(BALL), "\"automatic\": {\"smoothing\": {\"floor\": 2}}", "automatic.smoothing.floor: "},
   {FREE(BALL) "," FREE(BALL), "\"automatic\": {\"exclude\": [[0, 1], [1, 1]]}",
@@ -178,7 +179,8 @@ static const refusal refusals[] = {
    "automatic.exclude[1]: there is no link with the name \"hnd\""},
   {FREE(BALL), "\"automatic\": {\"exclude\": [[0, 1]]}",
    "automatic.exclude[0][1]: there is no link 1"},
-  {FREE(BALL), "\"automatic\": {\"exclude\": [[0]]}", "automatic.exclude[0]: 1 elements, not 2"},
+  {FREE(BALL), "\"automatic\": {\"exclude\": [[0]]}",
+   "automatic.exclude[0]: has 1 elements, expected 2"},
   {FREE(BALL), "\"automatic\": true, \"capacity\": 30",
    "automatic: capacity applies only to listed pairs; use most_contacts"},
   {FREE(STATED("\"contype\": -1")), "\"automatic\": true",
@@ -186,12 +188,12 @@ static const refusal refusals[] = {
   {FREE(STATED("\"conaffinity\": 4294967296")), "\"automatic\": true",
    "links[0].bodies[0].conaffinity: 4294967296 is not between 0 and 4294967295"},
   {FREE(STATED("\"contype\": 1.5")), "\"automatic\": true",
-   "links[0].bodies[0].contype: not a whole number"},
+   "links[0].bodies[0].contype: must be a whole number"},
   {FREE(STATED("\"friction\": -1")), "\"automatic\": true",
-   "links[0].bodies[0].friction: -1 is not at least 0"},
+   "links[0].bodies[0].friction: -1 must be at least 0"},
   {FREE(STATED("\"condim\": 2")), "\"pairs\": []", "links[0].bodies[0].condim: 2 must be 1 or 3"},
   {FREE(STATED("\"solimp\": [1]")), "\"pairs\": []",
-   "links[0].bodies[0].solimp: 1 elements, not 5"},
+   "links[0].bodies[0].solimp: has 1 elements, expected 5"},
 };
 
 static void refuse(abut_context context, const char *text, const char *says)
@@ -270,7 +272,7 @@ static void test_warned(abut_context context)
               sizeof said); /* on each other, but no pair */
   CHECK_TEXT(said, "");
   warnings_of(context, FREE(BALL), "\"automatic\": true", said, sizeof said);
-  CHECK_TEXT(said, "automatic: there are no two bodies that may collide\n");
+  CHECK_TEXT(said, "automatic: no two bodies may collide\n");
   warnings_of(context, AT(0, BOX) "," AT(0.19, BOX) "," AT(1, BALL), "\"automatic\": true", said,
               sizeof said);
   CHECK_TEXT(said, ""); /* 10 mm of a diagonal of 346 */

@@ -239,7 +239,8 @@ static void meshes(void)
                  "t:2: links[0].bodies[1]: no mass follows from its density: ", "is not closed");
   write_text("open.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 3 2\nf 1 2 3\n");
   expect_failure(make(text, &c), ABUT_ERROR_FORMAT,
-                 "t:2: links[0].bodies[1]: no mass follows from its density: ", "encloses nothing");
+                 "t:2: links[0].bodies[1]: no mass follows from its density: ",
+                 "the mesh encloses no volume");
   write_text("open.obj", "v 0 0 x\n");
   snprintf(cause, sizeof cause, "t:2: links[0].bodies[1]: its file, %s:1: ", path);
   expect_failure(make(text, &c), ABUT_ERROR_FORMAT, cause, "'x'");

@@ -36,7 +36,7 @@ static const drive_case cases[] = {
   {"and help to hold", "", SLIDE(2, ", \"damping\": 100"), SPEED(0, 500),
    "actuators[0], on links[0]: ", 12, 10},
   {"hard contacts' dampers do not", "\"contact_model\": \"lcp\",", SLIDE(2, ", \"damping\": 500"),
-   "", "links[0].joint: its damping and stiffness are too much", 10, 8},
+   "", "links[0].joint: its damping and stiffness are too large", 10, 8},
   {"nor rk4's", "\"integrator\": \"rk4\",", SLIDE(2, ", \"damping\": 500"), "",
    "links[0].joint: ", 12, 11.141174},
   {"of kp h^2 = 4 m", "", SLIDE(1, ""), "{\"kind\": \"position\", \"joint\": 0, \"kp\": 4e4}",
@@ -109,7 +109,7 @@ static void test_case(abut_context context, const drive_case *c)
   check(!strncmp(text, c->where, strlen(c->where)), "%s: %s", c->what, text);
   const char *at = strstr(text, "steps of ");
   check(at && sscanf(at,
-                     "too large for steps of %lf ms: the speeds will oscillate and grow; near the "
+                     "steps of %lf ms: the speeds will oscillate and grow; near the "
                      "start, steps of up to %lf ms are stable",
                      &step, &limit) == 2,
         "%s: %s", c->what, text);

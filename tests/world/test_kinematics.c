@@ -140,7 +140,7 @@ static void check_names(const play *p)
     CHECK(wanted[i] ? name && !strcmp(name, wanted[i]) : !name);
   }
   CHECK(abut_get_link_name(p->scene, LINKS, &name) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "there is no link 6 of 6");
+  CHECK_TEXT(abut_last_error(), "there is no link 6 (0-based); there are 6");
   CHECK(abut_get_link_name(p->scene, 0, NULL) == ABUT_ERROR_ARGUMENT);
 }
 
@@ -310,11 +310,11 @@ static void check_refused(const play *p)
   call.candidate_count = 1;
   call.candidates = beyond;
   CHECK(abut_find_distances(p->scene, &call) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "candidate 3 of distance 0: the scene has 3 candidates, and the "
-                                "call 4 distances");
+  CHECK_TEXT(abut_last_error(), "candidate 3 of distance 0 is out of range: the scene has 3 "
+                                "candidates, and the call has 4 distances");
   call.candidates = alone;
   CHECK(abut_find_distances(p->scene, &call) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "distance 1 has no candidate");
+  CHECK_TEXT(abut_last_error(), "distance 1 has no candidate pair");
 }
 
 /* Nothing that is written may lie where something else is. */
@@ -328,13 +328,12 @@ static void check_overlaps(const play *p)
   CHECK(abut_find_poses(p->scene, WORLDS, q, q) == ABUT_ERROR_ARGUMENT);
   CHECK_TEXT(abut_last_error(), "the output poses overlaps the input q in memory");
   CHECK(abut_find_poses_vjp(p->scene, WORLDS, p->q, at, at) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "gradient, which is written, overlaps poses_bar, which is read, in "
-                                "memory");
+  CHECK_TEXT(abut_last_error(), "the output gradient overlaps the input poses_bar in memory");
   abut_distances call = distances_of(p, true);
   call.d = at;
   call.gradient = at + (WORLDS * DISTANCES - 1) * r;
   CHECK(abut_find_distances(p->scene, &call) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "d and gradient overlap in memory, and both are written");
+  CHECK_TEXT(abut_last_error(), "the outputs d and gradient overlap in memory");
   call = distances_of(p, true);
   call.q = q;
   call.d = q;

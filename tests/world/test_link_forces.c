@@ -319,8 +319,8 @@ static void test_refused(abut_context c)
   g.link_forces = forces;
   g.v = by_v;
   CHECK(abut_vjp_worlds(p.scene, &w, &g) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "forces of contacts have gradients with soft contacts, \"cone\", "
-                                "and not with \"lcp\"");
+  CHECK_TEXT(abut_last_error(), "forces of contacts have gradients only with soft contacts "
+                                "(\"cone\"), not with \"lcp\"");
   const uint32_t which[WORLDS] = {0};
   w.scenes = &p.scene;
   w.scene_count = 1;

@@ -383,8 +383,8 @@ static void refusals(void)
   refuse(corner_faces, 3, corner, "the edge from vertex 2 to vertex 1");
   refuse(turned, 4, corner, "is not closed");
   refuse(doubled, 4, corner, "is not closed");
-  refuse(sheet, 2, corner, "encloses nothing");
-  refuse(corner_faces, 4, flat, "encloses nothing"); /* a parallelogram, and rounding */
+  refuse(sheet, 2, corner, "the mesh encloses no volume");
+  refuse(corner_faces, 4, flat, "the mesh encloses no volume"); /* a parallelogram, and rounding */
   refuse(corner_faces, 0, corner,
          "its mesh has no faces: name a mesh with faces by `surface` in the body file, or give the "
          "link mass, com and inertia");

@@ -95,8 +95,9 @@ static abut_status read_module(const json_file *f, const json_at *entry, tuning_
   if (module_named(e->module) == MODULE_COUNT) {
     return json_fail(f, &at, "unknown kernel module");
   }
-  return json_find(entry, "lanes", &at) ? json_fail(f, &at, "must be a setting of one module")
-                                        : ABUT_SUCCESS;
+  return json_find(entry, "lanes", &at)
+           ? json_fail(f, &at, "must not be given with a module: all modules share the lanes")
+           : ABUT_SUCCESS;
 }
 
 static abut_status read_values(const json_file *f, const json_at *entry, bool lanes, tuning *out)
