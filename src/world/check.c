@@ -297,7 +297,7 @@ static abut_status warn_of_drives(loaded_scene *s)
     snprintf(of, sizeof of, "actuators[%d], on links[%zu]: its kp and kv are", l.actuator, l.link);
   }
   if (l.trees > 1) {
-    snprintf(others, sizeof others, "; the same holds for %zu more trees of links", l.trees - 1);
+    snprintf(others, sizeof others, "; %zu more trees of links are similar", l.trees - 1);
   }
   return warn_of(s,
                  "%s too large for steps of %.4g ms: the speeds will oscillate and grow; near the "

@@ -148,8 +148,8 @@ KINDS = {"gradient": ["gradient", *ON, "--reduce", "energy"],
          "shape": ["jvp", *ON, "--tangents", "along.npz", "--by", "shape"],
          "closest": ["closest", *ON, "--as", "polyhedra", "--jacobian", "gaussian", "--samples", "4"],
          "ccd": ["ccd", *GIVEN, "--from", "p.npy", "--to", "q.npy", "-q", "--gradient"]}
-NOT_FINITE = "poses that are not finite.*: 1 of 100, the first has index 7"
-SAYS = {"closest": "poses whose normal is not determined by curvature: [0-9]+ of 100, the first has index 3"}
+NOT_FINITE = "poses that are not finite.*: 1 of 100; the first one has index 7"
+SAYS = {"closest": "poses whose normal is not determined by curvature: [0-9]+ of 100; the first one has index 3"}
 
 
 def answers(poses):
@@ -276,11 +276,11 @@ def parameters():
     says = {("spring", "sprung"): ["sprung.npz: array 'friction' is ignored, because 'springs' contains the mu of every pair",
                                    "worlds whose array 'springs' has numbers that are not above 0 \\(mu: below 0\\): 2 of 5, the first has "
                                    "index 3. They stay at their start."],
-            ("spring", "scaled"): ["worlds whose array 'friction' has negative numbers: 1 of 5, the first has index 1. They stay at their start.",
-                                   "worlds whose array 'stiffness' has numbers that are not above 0: 2 of 5, the first has index 1. They stay "
+            ("spring", "scaled"): ["worlds whose array 'friction' has negative numbers: 1 of 5; the first one has index 1. They stay at their start.",
+                                   "worlds whose array 'stiffness' has numbers that are not above 0: 2 of 5; the first one has index 1. They stay "
                                    "where they begin."],
-            ("s", "soft"): ["worlds whose array 'friction' has negative numbers: 1 of 5, the first has index 4. These count as 1e-5.",
-                            "worlds whose array 'stiffness' has negative numbers: 2 of 5, the first has index 1. These count as 1e-6."]}
+            ("s", "soft"): ["worlds whose array 'friction' has negative numbers: 1 of 5; the first one has index 4. These count as 1e-5.",
+                            "worlds whose array 'stiffness' has negative numbers: 2 of 5; the first one has index 1. These count as 1e-6."]}
     for (scene, states), texts in says.items():
         process = start("simulate", f"{scene}.scene.json", "--states", f"{states}.npz", "--steps", 2, "--device", DEVICE, "-o", f"{states}/",
                         "--block", 2)
@@ -305,7 +305,7 @@ def worlds():
     run(0, *words, "-o", "worlds.npz", says="1 of 10 worlds \\(3\\) has numbers that are not finite")
     for part in (1, 0):
         run(0, *words, "-o", "worlds/", "--shard", f"{part}/2", "--block", 3, "--yes",
-            says="^$" if part else "worlds that have numbers that are not finite.*: 1 of 5, the first has index 3. status_step contains the steps.$")
+            says="^$" if part else "worlds that have numbers that are not finite.*: 1 of 5; the first one has index 3. status_step contains the steps.$")
     check(run(0, "merge", "worlds") == "worlds/: 10 worlds, complete\n", "what merge says of worlds")
     same_as_npz("worlds", "worlds.npz")
     alike = [w for w in words if w not in ("--states", "states.npz", "--controls", "u.npz")] + ["--steps", 7, "--worlds", 5]
@@ -331,13 +331,13 @@ def worlds():
     run(0, *gradients, "-o", "rollout.npz", says="1 of 10 worlds")
     for part in (0, 1):
         run(0, *gradients, "-o", "rollout/", "--shard", f"{part}/2", "--block", 3,
-            says="^$" if part else "1 of 5, the first has index 3. The gradients of stopped worlds are 0.$")
+            says="^$" if part else "1 of 5; the first one has index 3. The gradients of stopped worlds are 0.$")
     run(0, "merge", "rollout", "-q")
     same_as_npz("rollout", "rollout.npz")
     parameters()
     model = ["transition", *words[1:4], "--device", DEVICE, "-q", "--parameters"]
     run(0, *model, "-o", "model.npz", says="1 of 10 worlds")
-    run(0, *model, "-o", "model/", "--block", 3, says="1 of 10, the first has index 3. The matrices of stopped worlds are 0.$")
+    run(0, *model, "-o", "model/", "--block", 3, says="1 of 10; the first one has index 3. The matrices of stopped worlds are 0.$")
     same_as_npz("model", "model.npz")
     write_arrays("nan.npz", record=((3, count, 14), [float("nan") if i == 14 * (2 * count + 7) + 5 else 0.0 for i in range(42 * count)]))
     run(2, *gradients[:-1], "nan.npz", "-o", "w7/", "--block", 3, says="nan.npz: array 'record': number 383 (0-based) is nan; it must be finite")
@@ -531,7 +531,7 @@ def far():
         file.seek(96 * (count - 100), 1)
         file.write(rows.tobytes())
     words = [w if w != "p.npy" else "far.npy" for w in KINDS["gradient"]]
-    run(0, *words, "-o", "far/", "--shard", "999999/1000000", "--yes", says="not finite: 1 of 100, the first has index 99999907")
+    run(0, *words, "-o", "far/", "--shard", "999999/1000000", "--yes", says="not finite: 1 of 100; the first one has index 99999907")
     with open("far/g2.npy", "rb") as file:
         file.seek(-100 * 24, 2)
         check(file.tell() > 2**31, "the results are not beyond 2^31 bytes")

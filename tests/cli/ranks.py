@@ -113,8 +113,8 @@ def timeline(name, tracks, poses):
         f.check(asked.count("end") == 1 and asked.count("ask") == (len(tracks) > 1) * (asked.count("compute") + 1), f"{name}: {asked}")
 
 
-NOT_FINITE = ["poses that are not finite: 1 of 100, the first has index 7"]
-NOT_FINITE_TOO = ["poses that are not finite, or with a quaternion of length 0: 1 of 100, the first has index 7"]
+NOT_FINITE = ["poses that are not finite: 1 of 100; the first one has index 7"]
+NOT_FINITE_TOO = ["poses that are not finite, or with a quaternion of length 0: 1 of 100; the first one has index 7"]
 
 
 def quick():
@@ -151,7 +151,7 @@ def quick():
                   "-q", *device, "-o"]
         f.run(0, *worlds, "rollout-alone/")
         run(2, 0, *worlds, "rollout/", "--block", 2,
-            says=["worlds whose array 'stiffness' has negative numbers: 2 of 9, the first has index 1. These count as 1e-6.$"])
+            says=["worlds whose array 'stiffness' has negative numbers: 2 of 9; the first one has index 1. These count as 1e-6.$"])
         same("rollout-alone", "rollout", "gradients of worlds of two ranks")
     process = begin(2, *KINDS["gradient"], "-o", "none/", plugin="/nonexistent")
     err = process.communicate(timeout=60)[1]

@@ -70,7 +70,7 @@ def test_two_boxes_that_meet():
     laid_out("none.npz", "toi float32 0")
     ccd("cube.obj slab.obj --from not-finite.csv --to not-finite.csv -o bad.npz",
         out=", 3 rejected, ",
-        line="abut: warning: poses that are not finite, or too far out, or with a quaternion of length 0: 3 of 4, the first has index 1. Their times are 0.")
+        line="abut: warning: poses that are not finite, or too far out, or with a quaternion of length 0: 3 of 4; the first one has index 1. Their times are 0.")
     status = read("bad.npz", "status")
     check(status[0] != 4 and set(status[1:]) == {4}, f"status of bad.npz: {status}")
 
@@ -117,10 +117,10 @@ def test_what_is_refused():
     usage("--tolerance: -1e-9 is not in [0, 1e+09]", no, "--tolerance -1e-9")
     usage("--iterations: 0 is not in [1, 1000000]", no, "--iterations 0")
     usage("--motion: unknown value `screw`; possible values: linear, arc", no, "--motion screw")
-    usage("--center1 is of --motion arc", no, "--center1 0,0,0")
-    usage("--center2 is of --motion arc", no, "--motion linear --center2 0,0,0")
-    usage("--center1: `0,0` is not 3 numbers", no, "--motion arc --center1 0,0")
-    usage("--center2: `0,0,0,0` is not 3 numbers", no, "--motion arc --center2 0,0,0,0")
+    usage("--center1 works only with --motion arc", no, "--center1 0,0,0")
+    usage("--center2 works only with --motion arc", no, "--motion linear --center2 0,0,0")
+    usage("--center1: `0,0` must be 3 numbers", no, "--motion arc --center1 0,0")
+    usage("--center2: `0,0,0,0` must be 3 numbers", no, "--motion arc --center2 0,0,0,0")
     usage("--center1: `z` is not a number", no, "--motion arc --center1 0,0,z")
     usage("ccd has no option --poses", no, "--poses poses.csv")
     usage("ccd has no option --json", no, "--json")
@@ -134,12 +134,12 @@ def test_what_is_refused():
     wrong("nowhere.obj: No such file or directory",
           "ccd cube.obj nowhere.obj --from from.csv --to to.csv -o no.npz")
     put("narrow.csv", f"{QUATERNIONS}\n0,0,0,1,0,0,0,0,0,2,1,0,0\n")
-    wrong("narrow.csv:2: 13 columns, not the 14 of the header",
+    wrong("narrow.csv:2: has 13 columns, but the header has 14",
           "ccd cube.obj slab.obj --from narrow.csv --to to.csv -o no.npz")
     write("input.npz", pose1=full((1, 7), 0., 0, 0, 1, 0, 0, 0),
           pose2=full((1, 7), 0., 0, 2, 1, 0, 0, 0))
     shutil.copy("input.npz", "before.npz")
-    wrong("input.npz: is an input of this command too",
+    wrong("input.npz: is also an input of this command; use another output file",
           "ccd cube.obj slab.obj --from input.npz --to input.npz -o input.npz")
     same_bytes("input.npz", "before.npz")
     put("bad.obj", "v 0 0 0\nv 1 zero 0\n")

@@ -83,7 +83,7 @@ def test_shapes_of_a_file():
 
 def test_what_became_of_rows():
     closest("--shapes two.json --poses not-finite.csv -o bad.npz", out=", 2 rejected, ",
-            line="abut: warning: poses that are not finite, or with a quaternion of length 0: 2 of 4, the first has index 1. Their rows are NaN.")
+            line="abut: warning: poses that are not finite, or with a quaternion of length 0: 2 of 4; the first one has index 1. Their rows are NaN.")
     check(read("bad.npz", "status")[:3] == [0, 3, 3], "status of bad.npz")
     near(read("bad.npz", "d")[:1], [-0.12], 1e-5, "d of bad.npz")
     for name in ("d", "gap", "n", "p1", "p2"):  # a distance of 0 would say that the shapes touch
@@ -92,7 +92,7 @@ def test_what_became_of_rows():
               f"{name} of bad.npz: {rows}")
     write("still.npz", pose1=full((1, 7), *ZERO), pose2=full((1, 7), 0., 0, 1, 0, 0, 0, 0))
     closest("--shapes two.json --poses still.npz -o still.out.npz",
-            err=" with a quaternion of length 0: 1 of 1, ")
+            err=" with a quaternion of length 0: 1 of 1; ")
     closest(SHAPES, "-o cut.npz --cutoff 0.4",
             out=r", least distance -0\.1 m, 2 beyond the cutoff, 0 not converged")
     holds("cut.npz", "status", [4, 0, 4, 0])
@@ -115,7 +115,7 @@ def test_bodies():
     holds("same.npz", "d", [-0.02, 0.5, -0.02])
     # Of several shapes the nearest answers: two blobs, one of which takes away, and two more.
     closest(BLOBS, f"--precision {WIDE}", out="^3 poses of 2 and 2 shapes, ",
-            line="abut: warning: blobs.body.json: 1 of 3 superquadrics are taken away, which is left out: what they hollow counts as full (contacts take it in)")
+            line="abut: warning: blobs.body.json: 1 of 3 superquadrics are subtracted, and this command ignores that: their hollows count as solid (contacts consider them)")
     holds("blobs.out.npz", "d", [1.7, 0.7, 0.6])
     holds("blobs.out.npz", "one", [1, 0, 1])
     holds("blobs.out.npz", "two", [0, 1, 1])
@@ -155,7 +155,7 @@ def test_derivatives():
             "exact", err="")
     near(read("exact.npz", "jacobian_n")[0:7:6], [-2.5, 2.5], 1e-3, "jacobian_n")
     closest(SHAPES, "-o exact.npz --jacobian exact",
-            err=r"^abut: warning: poses at which a face or an edge is touched, which has no curvature: [0-9] of 4, the first has index 0. The curvature is taken as 0; --jacobian gumbel and gaussian smooth it.$")
+            err=r"^abut: warning: poses that touch a face or an edge, which has no curvature: [0-9] of 4; the first one has index 0. The curvature is taken as 0; --jacobian gumbel and gaussian smooth it.$")
     check(read("exact.npz", "status")[:2] == [8, 0], "status of exact.npz")
     # Samples follow from the seed.
     for method in ("gaussian", "zeroth"):
@@ -219,17 +219,17 @@ def test_what_is_refused():
     usage("--jacobian finite needs --precision f64: in f32 its rounding errors are too large", no,
           "--jacobian finite")
     usage("--temperature: 0 is not in [1e-06, 1000]", no, "--jacobian gumbel --temperature 0")
-    usage("--temperature is of --jacobian gumbel", no, "--jacobian gaussian --temperature 0.1")
-    usage("--level is of --jacobian gumbel", no, "--level 1")
+    usage("--temperature works only with --jacobian gumbel", no, "--jacobian gaussian --temperature 0.1")
+    usage("--level works only with --jacobian gumbel", no, "--level 1")
     usage("--level: 17 is not in [0, 16]", no, "--jacobian gumbel --level 17")
     usage("--samples: 0 is not in [1, 65536]", no, "--jacobian zeroth --samples 0")
-    usage("--seed: `-1` is not a whole number from 0 on", no, "--jacobian zeroth --seed -1")
-    usage("--epsilon is of --jacobian gaussian, zeroth and finite", no,
+    usage("--seed: `-1` is not a whole number of at least 0", no, "--jacobian zeroth --seed -1")
+    usage("--epsilon works only with --jacobian gaussian, zeroth and finite", no,
           "--jacobian exact --epsilon 0.1")
     wrong("nowhere.json: No such file or directory",
           "closest --shapes nowhere.json --poses poses.csv -o no.npz")
     shutil.copy("rows.npz", "input.npz")
-    wrong("input.npz: is an input of this command too",
+    wrong("input.npz: is also an input of this command; use another output file",
           "closest --shapes shapes.json --poses input.npz -o input.npz")
     same_bytes("rows.npz", "input.npz")
     wrong("poses.csv: contains no arrays one and two, which name the shapes of each pose; they are needed because shapes.json contains 4 shapes, not two",
@@ -248,7 +248,7 @@ def test_what_is_refused():
           f"closest --shapes shapes.json --poses reals.npz -o no.npz {ON}")
     write("short.npz", one=full(2, 0), two=full(1, 1), pose1=full((2, 7), *ZERO),
           pose2=full((2, 7), *ZERO))
-    wrong("short.npz: array 'two': not of shape (N,) of the 2 poses",
+    wrong("short.npz: array 'two': must have shape (N,) for the 2 poses",
           f"closest --shapes shapes.json --poses short.npz -o no.npz {ON}")
     write("half.npz", one=full(2, 0), pose1=full((2, 7), *ZERO), pose2=full((2, 7), *ZERO))
     wrong("half.npz: array 'two' is missing",

@@ -49,7 +49,7 @@ def test_help_and_version():
     run(0, "--version", dev=True, out=r"^abut-dev [0-9]+\.[0-9]+\.[0-9]+$")
     run(0, "help", out="^  abut contacts A B --poses P -o OUT.npz")
     run(2, "help contacts film")
-    run(2, "help unknown", err="unknown command `unknown`: did you mean `")
+    run(2, "help unknown", err="unknown command `unknown`")
     run(0, "field --help", out=(r"^  -o, --output NAME\.body\.json$", r"^ +Sets the body file to write\."))
     said = " ".join(run(0, "render --help").out.split())
     for option, default in (("azimuth DEG", "34.4"), ("elevation DEG", "20.1"), ("width PIXELS", "900"), ("height PIXELS", "700"),
@@ -79,7 +79,7 @@ def test_pairs():
     mixed_poses()
     run(0, f"contacts --pairs pairs.csv --poses mixed.csv -o mixed.npz {ON} --smoothing sharp.json",
         "--vertices all",
-        out="^4 poses of 2 pairs, up to [0-9]+ contacts a pose, [0-9]+ active in all")
+        out="^4 poses of 2 pairs, up to [0-9]+ contacts per pose, [0-9]+ active in total")
     run(0, f"contacts cube.body.json slab.body.json --poses first.csv -o first.npz {ON}",
         "--smoothing sharp.json -q")
     run(0, f"contacts slab.obj point.obj --poses second.csv -o second.npz {ON} --smoothing",
@@ -96,7 +96,7 @@ def test_pairs():
         check(rows[0][:narrow] + rows[2][:narrow] == second, f"{name} of the second pair differs")
         check(not any(rows[0][narrow:]), f"behind {name} of the second pair is no 0")
     run(0, f"contacts --pairs pairs.csv --poses mixed.csv -o listed.npz {ON} --compact 0.1",
-        err=r"^abut: no --smoothing; fitted to the bodies. size, separately for each pair \(--show-smoothing prints it\)$")
+        err=r"^abut: no --smoothing; a smoothing was fitted to the size of the bodies, separately for each pair \(--show-smoothing prints it\)$")
     said = run(0, f"contacts --pairs pairs.csv --poses mixed.csv -o listed.npz {ON} --compact 0.1",
                "--show-smoothing -q")
     listed = read("listed.npz", "smoothing")
@@ -126,24 +126,24 @@ def test_pairs():
           "contacts --pairs one.csv --poses mixed.npz -o no.npz -q")
     wrong("none.txt: No such file or directory", f"contacts --pairs none.txt {mixed}")
     put("three.csv", "\ncube.obj,slab.obj,cube.obj\n")
-    wrong("three.csv:2: 3 files, not the two of a pair", f"contacts --pairs three.csv {mixed}")
+    wrong("three.csv:2: has 3 files; a pair needs two", f"contacts --pairs three.csv {mixed}")
     put("missing.csv", "cube.obj,slab.obj\ncube.obj,missing.obj\n")
     wrong("missing.csv:2: missing.obj: No such file or directory",
           f"contacts --pairs missing.csv {mixed}")
     put("strange.csv", "cube.obj,slab.obj\ncube.obj,poses.csv\n")
     run(2, f"contacts --pairs strange.csv {mixed} {ON}", err=r"^abut: strange\.csv:2: poses\.csv: ")
-    wrong("pairs.csv: is an input of this command too",
+    wrong("pairs.csv: is also an input of this command; use another output file",
           "contacts --pairs pairs.csv --poses mixed.csv -o pairs.csv")
     shutil.copy("slab.obj", "slab.npz")
     put("itself.csv", "slab.npz,slab.obj\n")
-    wrong("slab.npz: is an input of this command too",
+    wrong("slab.npz: is also an input of this command; use another output file",
           "contacts --pairs itself.csv --poses mixed.csv -o slab.npz")
     absent("no.npz")
 
 
 def test_contacts():
     said = run(0, f"contacts {POSES} -o out.npz {ON}",
-               out=r"^3 poses, [0-9]+ contacts a pose, [0-9]+ active in all \(activity >= 0\.1\), least distance -0\.0[0-9]* m, [0-9.e-]+ s on .*, f32$",
+               out=r"^3 poses, [0-9]+ contacts per pose, [0-9]+ active in total \(activity >= 0\.1\), least distance -0\.0[0-9]* m, [0-9.e-]+ s on .*, f32$",
                line="abut: no --smoothing; a smoothing was fitted to the size of the bodies (--show-smoothing prints it)")
     check(lines_with(said.err, ".") == 1, "more than a line without being asked")
     there("out.npz")
@@ -213,21 +213,21 @@ def test_contacts():
 def test_poses_that_are_not_finite():
     run(0, f"contacts cube.body.json slab.body.json --poses not-finite.csv -o nan.npz {ON}",
         "--smoothing sharp.json",
-        line="abut: warning: poses that are not finite: 2 of 4, the first has index 1. Their rows are NaN.")
+        line="abut: warning: poses that are not finite: 2 of 4; the first one has index 1. Their rows are NaN.")
     check(list(read("nan.npz", "status")) == [0, 1, 1, 0], "status of nan.npz")
     d = read("nan.npz", "d").rows()
     check([len(row) for row in d] == [304] * 4 and [[math.isnan(x) for x in row] for row in d] ==
           [[bad] * 304 for bad in (False, True, True, False)], "d of nan.npz")
     run(0, "contacts -q cube.body.json slab.body.json --poses not-finite.csv -o nan.npz --compact",
         f"0.5 {ON} --smoothing sharp.json",
-        line="abut: warning: poses that are not finite: 2 of 4, the first has index 1. They have no contacts in the list.")
+        line="abut: warning: poses that are not finite: 2 of 4; the first one has index 1. They have no contacts in the list.")
     poses = read("nan.npz", "compact_pose")
     check(poses and not {1, 2} & set(poses), "compact_pose of nan.npz")
 
     quaternions("quaternions.npz")
     run(0, f"contacts cube.body.json slab.body.json --poses quaternions.npz -o q.npz -q {ON}",
         "--smoothing sharp.json",
-        line="abut: warning: poses with a quaternion of length 0: 1 of 3, the first has index 1. Their rows are NaN.")
+        line="abut: warning: poses with a quaternion of length 0: 1 of 3; the first one has index 1. Their rows are NaN.")
     check(list(read("q.npz", "status")) == [0, 2, 0], "status of q.npz")
     near(read("q.npz", "d")[4:8], -0.02, 1e-5, "d of q.npz")
 
@@ -259,7 +259,7 @@ def test_large_calls():
         twists("many.csv", *["0,0,0,0,0,0,0,0,1,0,0,0"] * 500000)
         said = command("contacts cube.body.json slab.body.json --poses many.csv -o no.npz --device",
                        "host -q --smoothing sharp.json", limit=(resource.RLIMIT_AS, 3000000 << 10))
-        says(said.err, "abut: warning: 500000 poses of 304 contacts each, with all pairs of 12 and 12 edges, 5.47 GB to write")
+        says(said.err, "abut: warning: 500000 poses with 304 contacts each, including all pairs of 12 and 12 edges, 5.47 GB to write")
         # A ring of many edges, all of which are kept.
         turn = [2 * math.pi * i / 1500 for i in range(1500)]
         faces = ((2 * i + 1, 2 * (i + 1) % 3000 + 1, 2 * (i + 1) % 3000 + 2, 2 * i + 2) for i in range(1500))
@@ -269,7 +269,7 @@ def test_large_calls():
         said = command("contacts ring.body.json ring.body.json --poses poses.csv -o no.npz",
                        "--device host -q --smoothing sharp.json", limit=(resource.RLIMIT_AS,
                        500000 << 10))
-        says(said.err, "abut: warning: 3 poses of 40506000 contacts each, with all pairs of 4500 and 4500 edges, 4.37 GB to write")
+        says(said.err, "abut: warning: 3 poses with 40506000 contacts each, including all pairs of 4500 and 4500 edges, 4.37 GB to write")
         absent("no.npz")
 
 
@@ -323,7 +323,7 @@ def test_render():
     render = "render cube.body.json slab.body.json --poses poses.csv -o no.png --also"
     for word, what in (("1,2", "2 numbers"), ("1", "1 number"), ("1,2,3,4", "4 numbers"),
                        ("1,2,3,4,5,6", "6 numbers"), ("1,2,3,4,5,6,7,8", "8 numbers")):
-        usage(f"--also: `slab.obj:{word}`: {what} behind the last colon; {forms}", render,
+        usage(f"--also: `slab.obj:{word}`: {what} after the last colon; {forms}", render,
               f"slab.obj:{word}")
     usage(f"--also: `slab.obj:1,x,3`: `x` is not a number; {forms}", render, "slab.obj:1,x,3")
     usage(f"--also: `slab.obj:1,2,nan`: `nan` is not a number; {forms}", render, "slab.obj:1,2,nan")
@@ -333,7 +333,7 @@ def test_render():
     usage(f"--also: `slab.obj:`: `` is not a number; {forms}", render, "slab.obj:")
     usage("--also: `slab.obj:1,2,3,0,0,0,0`: the quaternion has length 0", render,
           "slab.obj:1,2,3,0,0,0,0")
-    usage("--also: `:1,2,3` names no body", render, ":1,2,3")
+    usage("--also: `:1,2,3` does not name a body", render, ":1,2,3")
     usage("--also: the value is empty", render, "''")
     wrong("nowhere.obj: No such file or directory", render, "nowhere.obj:1,2,3")
     wrong("nowhere.obj: No such file or directory", render, "nowhere.obj")
@@ -343,7 +343,7 @@ def test_render():
     absent("no.png")
     usage("contacts has no option --also", NO, "--also cube.body.json")
     shutil.copy("one.png", "kept.png")
-    wrong("one.png: is an input of this command too",
+    wrong("one.png: is also an input of this command; use another output file",
           f"render {POSES} -o one.png --also one.png:0,0,1")
     same_bytes("one.png", "kept.png")
     usage("--cells works only with bare meshes, and no bare mesh is given", render,
@@ -416,7 +416,7 @@ def test_smoothing_in_part():
 def test_files_of_another_kind():
     pathlib.Path("ball.scene.json").write_text('{"links": []}')
     pathlib.Path("ball.body.json").write_text('{"mesh": "cube.obj"}')
-    wrong("ball.body.json:1: a body's file: a scene has \"links\"", f"simulate ball.body.json --steps 1 -o no.npz {ON}")
+    wrong("ball.body.json:1: this is a body file; expected a scene file, which has \"links\"", f"simulate ball.body.json --steps 1 -o no.npz {ON}")
     for name, text in (("part.stl", "solid part\nendsolid part\n"), ("part.DAE", "<COLLADA/>"), ("part.gltf", "{}")):
         put(name, text)
         wrong(f"{name}: a mesh is no scene; a scene names it as the \"file\" of a body (docs/scenes.md). Meshes are taken by "
@@ -428,14 +428,14 @@ def test_usage():
     usage("a command is missing: use devices, field, remesh, inspect, decompose, import, simulate, transition, rollout-gradient, compare, film, contacts, suggest, gradient, jvp, jacobian, merge, closest, ccd, render or view",
           "")
     usage("a command is missing: use gradcheck, bench or tune", "", dev=True)
-    usage("unknown command `contacts`: did you mean `", "contacts", dev=True)
+    usage("unknown command `contacts`", "contacts", dev=True)
     usage("unknown command `contact`: did you mean `contacts`?", "contact cube.obj slab.obj")
     usage("unknown command `simulatd`: did you mean `simulate`?", "simulatd cube.obj")
-    usage("unknown command `xyz`: did you mean `", "xyz cube.obj slab.obj")
+    usage("unknown command `xyz`", "xyz cube.obj slab.obj")
     usage("unknown command `" + 40 * "c" + "`", 40 * "c")
     usage("option --frobnicate is unknown or ambiguous", "contacts --frobnicate")
     usage("option --p is unknown or ambiguous", "contacts --p")
-    usage("there is no option -x", "contacts -x")
+    usage("unknown option -x", "contacts -x")
     usage("--poses is given twice", "contacts --poses poses.csv --poses poses.csv")
     usage("--output is given twice", "contacts -o a.npz cube.obj --output=b.npz")
     usage("contacts has no option --batch", "contacts --batch 3")
@@ -458,10 +458,10 @@ def test_usage():
     usage("--compact: `nan` is not a number", NO, "--compact nan")
     usage("--compact: `0x1` is not a number", NO, "--compact 0x1")
     usage("--compact: 1.5 is not in [0, 1]", NO, "--compact 1.5")
-    usage("--chunk: `1 ` is not a whole number from 0 on", NO, "--chunk '1 '")
+    usage("--chunk: `1 ` is not a whole number of at least 0", NO, "--chunk '1 '")
     usage("--chunk: 0 is not in [1, 4294967295]", NO, "--chunk 0")
-    usage("--index: `-1` is not a whole number from 0 on", f"render {POSES} -o no.png --index -1")
-    usage("--index: `99999999999999999999` is not a whole number from 0 on",
+    usage("--index: `-1` is not a whole number of at least 0", f"render {POSES} -o no.png --index -1")
+    usage("--index: `99999999999999999999` is not a whole number of at least 0",
           f"render {POSES} -o no.png --index 99999999999999999999")
     usage("--width: 0 is not in [1, 16384]", f"render {POSES} -o no.png --width 0")
     usage("--zoom: 0 is not in [0.001, 1000]", f"render {POSES} -o no.png --zoom 0")
@@ -472,8 +472,8 @@ def test_usage():
           "bench --variant ful", dev=True)
     usage("--precision: unknown value `f16`; possible values: f32, f64", "bench --precision f32,f16",
           dev=True)
-    usage("--batch: `` is not a whole number from 0 on", "bench --batch 1,,2", dev=True)
-    usage("--batch: `1.5` is not a whole number from 0 on", "bench --batch 1.5", dev=True)
+    usage("--batch: `` is not a whole number of at least 0", "bench --batch 1,,2", dev=True)
+    usage("--batch: `1.5` is not a whole number of at least 0", "bench --batch 1.5", dev=True)
     usage("--batch: 0 is not in [1, 2147483648]", "bench --batch 0", dev=True)
 
 
@@ -521,20 +521,20 @@ def test_output():
     check(text_of("kept.npz") == "before\n", "a failed write touched the old file")
     # The mesh that a body file names is an input, too.
     shutil.copy("cube.obj", "before.obj")
-    wrong("cube.obj: is the mesh of cube.body.json, an input of this command",
+    wrong("cube.obj: is the mesh of cube.body.json, which is an input of this command",
           f"contacts cube.body.json slab.obj --poses poses.csv -o cube.obj {ON}")
     changed("cube.body.json", "named.body.json", (r"cube\.obj", "cube.npz"))
     shutil.copy("cube.obj", "cube.npz")
     mixed_poses()
     put("named.csv", "named.body.json,slab.obj\n")
-    wrong("cube.npz: is the mesh of named.body.json, an input of this command",
+    wrong("cube.npz: is the mesh of named.body.json, which is an input of this command",
           f"contacts --pairs named.csv --poses mixed.csv -o cube.npz {ON}")
     same_bytes("cube.obj", "before.obj")
     # An output that is an input, also by another name.
     shutil.copy("poses.csv", "input.csv")
     os.symlink("input.csv", "linked.csv")
     for name in ("input.csv", "./input.csv", "linked.csv"):
-        wrong(f"{name}: is an input of this command too",
+        wrong(f"{name}: is also an input of this command; use another output file",
               f"contacts cube.obj slab.obj --poses input.csv -o {name} {ON}")
         same_bytes("input.csv", "poses.csv")
     # What a command writes ends as it should, which is found before anything else is done.
@@ -545,9 +545,9 @@ def test_output():
     usage("-o out.npz: the output of render must end with .png", f"render {POSES} -o out.npz")
     usage("-o out.png: the output of jacobian must end with .npz", f"jacobian {POSES} -o out.png")
     usage("-o out.npz: the output of tune must end with .json", "tune -o out.npz", dev=True)
-    usage("-o -: name a file; for standard output, use /dev/stdout", f"contacts {POSES} -o -")
-    usage("-o -: name a file; for standard output, use /dev/stdout", f"render {POSES} -o=-")
-    usage("-o -: name a file", "tune -o -", dev=True)
+    usage("-o -: give the name of a file; for standard output, use /dev/stdout", f"contacts {POSES} -o -")
+    usage("-o -: give the name of a file; for standard output, use /dev/stdout", f"render {POSES} -o=-")
+    usage("-o -: give the name of a file", "tune -o -", dev=True)
     usage("-o /dev/null: the output of tune must end with .json", "tune -o /dev/null", dev=True)
     absent("out.npy", "out", "-")
     # As --output=FILE is; of two words the second is the whole name.

@@ -144,10 +144,10 @@ def test_states_controls_worlds_that_stop():
 def test_what_is_left_out():
     # A law that the scene's own file cannot have; what another one has no meaning for is left aside.
     compare("rk4.scene.json --steps 5 --models cone,lcp --series left.npz",
-            err=r'^abut: warning: lcp is left out: rk4\.scene\.json:1: integrator: .*"euler" alone$')
+            err=r'^abut: warning: lcp is skipped: rk4\.scene\.json:1: integrator: .*support only "euler"$')
     check(read("left.npz", "models") == "cone", "models of left.npz")
     run(2, f"compare rk4.scene.json --steps 5 --models lcp --series none.npz {ON}", out="",
-        err=r'^abut: rk4\.scene\.json:1: integrator: .*"euler" alone$')
+        err=r'^abut: rk4\.scene\.json:1: integrator: .*support only "euler"$')
     absent("none.npz")
     changed("rk4.scene.json", "soft-rk4.scene.json", ('"contact_model": "lcp", ', ""))
     compare("soft-rk4.scene.json --steps 5 --models cone,lcp", out="^lcp ", err="")
@@ -166,11 +166,11 @@ def test_what_is_wrong():
     usage("--world works only with --states", "compare rest.scene.json --steps 3 --world 1")
     usage("-o no.npz: the output of compare must end with .png",
           "compare rest.scene.json --steps 3 -o no.npz")
-    usage("-o -: name a file; for standard output, use /dev/stdout",
+    usage("-o -: give the name of a file; for standard output, use /dev/stdout",
           "compare rest.scene.json --steps 3 -o -")
     usage("--series no.png: the output of compare must end with .npz",
           "compare rest.scene.json --steps 3 --series no.png")
-    usage("--coordinate: 6 is not in [0, 5], the scene's",
+    usage("--coordinate: 6 is not in [0, 5], the coordinates of the scene",
           f"compare rest.scene.json --steps 3 --models cone --coordinate 6 {ON}")
     usage("compare has no option --worlds", "compare rest.scene.json --steps 3 --worlds 2")
     usage("compare has no option --contacts", "compare rest.scene.json --steps 3 --contacts")

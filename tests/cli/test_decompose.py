@@ -157,10 +157,10 @@ def test_what_is_refused():
     run(2, "decompose box.obj --primitives 1 --export no.mat -o no.body.json",
         err=r"--export no\.mat: tables end with \.csv, \.txt or \.npy")
     run(2, "decompose --import near.txt --export near.txt",
-        err=r"near\.txt: is an input of this command too")
+        err=r"near\.txt: is also an input of this command; use another output file")
     shutil.copy("box.obj", "no.contact.obj")
     run(2, "decompose no.contact.obj --primitives 1 -o no.body.json",
-        err=r"no\.contact\.obj: is an input of this command too")
+        err=r"no\.contact\.obj: is also an input of this command; use another output file")
     absent("no.body.json")
     run(2, "decompose missing.obj -o no.body.json", err=r"missing\.obj: No such file")
 

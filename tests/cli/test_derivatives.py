@@ -47,7 +47,7 @@ def test_golden_answers():
 
 def test_what_is_written():
     run(0, f"gradient {PAIR} {ON} --reduce soft-minimum -o soft.npz",
-        out="^3 poses, 304 contacts a pose, gradient of soft-minimum, largest entry [0-9.]+, [0-9.e-]+ s on .*, f32$")
+        out="^3 poses, 304 contacts per pose, gradient of soft-minimum, largest entry [0-9.]+, [0-9.e-]+ s on .*, f32$")
     laid_out("soft.npz", "g1 float32 3 6", "g2 float32 3 6", "value float32 3", "status uint8 3", "smoothing text")
     lacks(layout("soft.npz"), "^(h1|soft) ")
     run(0, f"contacts {PAIR} {ON} -o contacts.npz -q")
@@ -69,7 +69,7 @@ def test_what_is_written():
     quaternions("quaternions.npz")
     run(0, "gradient cube.body.json slab.body.json --poses quaternions.npz --smoothing sharp.json",
         f"{ON} --mean-distance -o q.npz",
-        line="abut: warning: poses with a quaternion of length 0: 1 of 3, the first has index 1. Their rows are NaN.")
+        line="abut: warning: poses with a quaternion of length 0: 1 of 3; the first one has index 1. Their rows are NaN.")
     check([math.isnan(x) for x in read("q.npz", "g2")] == [False] * 7 + [True] * 7 + [False] * 7, "g2 of q.npz")
     # Orthogonal to the quaternion, which is (1, 0, 0, 0) there.
     near(read("q.npz", "g2")[3:4], [0], 1e-6, "g2 is not orthogonal to the quaternion")
@@ -90,13 +90,13 @@ def test_what_is_written():
 def test_by_shape():
     """Sums in double, each pose's, and what is refused."""
     run(0, f"gradient {PAIR} {ON} --reduce mean-distance --by shape -o shape.npz",
-        out="^3 poses, 304 contacts a pose, gradient of mean-distance by shape, largest entry [0-9.e-]+, ")
+        out="^3 poses, 304 contacts per pose, gradient of mean-distance by shape, largest entry [0-9.e-]+, ")
     laid_out("shape.npz", "a_vertices float64 8 3", "b_vertices float64 8 3", "value float32 3", "status uint8 3")
     lacks(layout("shape.npz"), "^g1")
     run(0, f"gradient {PAIR} {ON} --reduce mean-distance --by shape --each-pose -o rows.npz -q")
     run(0, f"gradient {PAIR} {ON} --cotangents d_bar.npz --by shape -o shape_sum.npz -q")
-    usage("--each-pose is of --by shape", f"gradient {PAIR} --reduce energy --each-pose -o no.npz")
-    usage("--follow is of --by shape", f"gradient {PAIR} --reduce energy --follow -o no.npz")
+    usage("--each-pose works only with --by shape", f"gradient {PAIR} --reduce energy --each-pose -o no.npz")
+    usage("--follow works only with --by shape", f"gradient {PAIR} --reduce energy --follow -o no.npz")
     run(0, f"gradient {PAIR} {ON} --reduce mean-distance --by shape --follow -o follow.npz -q")
     usage("--by shape cannot be combined with --soft, --hessian or --full-hessian",
           f"gradient {PAIR} --reduce energy --by shape --hessian h.npz -o no.npz")
@@ -120,15 +120,15 @@ def test_along_shapes():
     run(0, f"gradient {PAIR} {ON} --reduce mean-distance --by shape -o shape64.npz -q --precision",
         WIDE)
     said = run(0, f"jvp {PAIR} {ON} --tangents shape64.npz --by shape -o jvp_shape.npz --precision",
-               WIDE, out="^3 poses, 304 contacts a pose, derivatives along tangents by shape, ")
+               WIDE, out="^3 poses, 304 contacts per pose, derivatives along tangents by shape, ")
     check(not said.err, f"jvp by shape warns: {said.err}")
     run(0, f"jvp {PAIR} {ON} --tangents rows64.npz --by shape --each-pose --follow -o jvp_rows.npz",
         f"-q --precision {WIDE}")
     write("shape_and_pose.npz", a_vertices=full((8, 3), 0.5), tangent1=full(6, 0.5))
     run(0, f"jvp {PAIR} {ON} --tangents shape_and_pose.npz --by shape -o jvp_both.npz -q",
         f"--precision {WIDE}")
-    usage("--each-pose is of --by shape", f"jvp {PAIR} --tangents one.npz --each-pose -o no.npz")
-    usage("--follow is of --by shape", f"jvp {PAIR} --tangents one.npz --follow -o no.npz")
+    usage("--each-pose works only with --by shape", f"jvp {PAIR} --tangents one.npz --each-pose -o no.npz")
+    usage("--follow works only with --by shape", f"jvp {PAIR} --tangents one.npz --follow -o no.npz")
     usage("--by shape cannot be combined with --soft",
           f"jvp {PAIR} --tangents one.npz --by shape --soft s.json -o no.npz")
     write("bad.npz", a_vertices=full((8, 2), 1.))
@@ -142,7 +142,7 @@ def test_along_shapes():
         line="abut: bad.npz: contains no direction of a body's numbers, such as a_vertices or b_axes")
     write("bad.npz", a_vertices=full((8, 3), 1.), a_vertexes=full((8, 3), 1.))
     run(0, f"jvp {PAIR} {ON} --tangents bad.npz --by shape -o some.npz -q",
-        line="abut: warning: bad.npz: array 'a_vertexes' is no direction; it is left out")
+        line="abut: warning: bad.npz: array 'a_vertexes' is not a direction; it is ignored")
     names = [line.split()[0] for line in layout("shape64.npz").split("\n") if re.match("[ab]_", line)]
     pulled = sum(x * x for name in names for x in read("shape64.npz", name))
     pushed = sum(read("jvp_shape.npz", "jvp_d")) / 304
@@ -206,7 +206,7 @@ def test_soft():
     has(read("softer.npz", "soft"), '"penetration": 0.05')
     changed("sharp.json", "other.json", ('"two_sided": true', '"two_sided": false'))
     run(2, f"gradient {PAIR} {ON} --mean-distance --soft other.json -o no.npz",
-        err="^abut: the pair for derivatives keeps ")
+        err="^abut: the pair for derivatives has ")
     absent("no.npz")
 
 
@@ -251,7 +251,7 @@ def test_no_poses_poses_that_are_not_finite():
     run(0, f"jvp {odd} {ON} --tangents one.npz -o odd.npz -q")
     check(list(read("odd.npz", "status")) == [0, 1, 1, 0], "status of odd.npz")
     run(0, f"jacobian {odd} {ON} -o odd.npz",
-        line="abut: warning: poses that are not finite: 2 of 4, the first has index 1. They have no contacts in the list.")
+        line="abut: warning: poses that are not finite: 2 of 4; the first one has index 1. They have no contacts in the list.")
 
 
 def test_gradcheck_always_in_float64():
@@ -267,7 +267,7 @@ def test_gradcheck_always_in_float64():
             flat = "tests/golden/figure-vertices-only"
             checked = f"{flat}/a.body.json {flat}/b.body.json --smoothing {flat}/smoothing.json"
         said = run(0, f"gradcheck {checked} --poses check.csv {ON}", dev=True,
-                   out=("^(1 of 1|16 of 20) poses, [0-9]+ contacts a pose, float64 on ",
+                   out=("^(1 of 1|16 of 20) poses, [0-9]+ contacts per pose, float64 on ",
                    "^steps h, h/2, h/4 .* h = [0-9.e-]+ m or [0-9.e-]+ rad"))
         for name in ("jvp of p", "jvp of activity", "vjp of n", "gradient of energy", "Hessian of soft-minimum", "Jacobian blocks"):
             has(said.out, f"^{name} +.* ok *$")
@@ -292,7 +292,7 @@ def test_gradcheck_always_in_float64():
         changed("sharp.json", "blunt.json", (": 1e-[34]", ": 1e-2"))
         run(0, "gradcheck cube.body.json slab.body.json --poses turned.npz --smoothing blunt.json",
             f"{ON} --all --step 1e-3", dev=True, out=("^2 of 3 poses, ", r"h = 0\.001 m or "),
-            line="abut-dev: warning: poses with a quaternion of length 0: 1 of 3, the first has index 1. They are left out.")
+            line="abut-dev: warning: poses with a quaternion of length 0: 1 of 3; the first one has index 1. They are left out.")
         # Where nothing is smooth at the scale of the steps, nothing is confirmed.
         rows = text_of("poses.csv").splitlines()[1:]
         twists("first.csv", *(rows[:1] if SANITIZED or USUAL else rows))
@@ -310,7 +310,7 @@ def test_usage_and_input():
     usage(one_of, NO, "--mean-distance --cotangents d_bar.npz")
     usage("--reduce: unknown value `least`; possible values: mean-distance, activity, energy, soft-minimum, distance, soft-distance",
           NO, "--reduce least")
-    usage("--temperature is of --reduce soft-distance", NO, "--reduce distance --temperature 0.1")
+    usage("--temperature works only with --reduce soft-distance", NO, "--reduce distance --temperature 0.1")
     usage("--temperature: 0 is not in [1e-12, 1e+09]", NO, "--reduce soft-distance --temperature 0")
     usage("--hessian works only with a reduction, not with --cotangents", NO,
           "--cotangents d_bar.npz --hessian one.npz")
@@ -348,38 +348,38 @@ def test_usage_and_input():
         """The text behind the name of the file of these arrays."""
         write("bad.npz", **arrays)
         wrong(f"bad.npz: {text}", words, f"bad.npz {PAIR} {ON} -q -o no.npz")
-    refused(": contains none of p_bar, d_bar, n_bar, activity_bar, weight_bar", "gradient --cotangents",
+    refused("contains none of p_bar, d_bar, n_bar, activity_bar, weight_bar", "gradient --cotangents",
             bar=full((3, 304), 1.))
-    refused(": array 'd_bar': has shape (3, 300), expected (3, 304): 3 poses of 304 contacts",
+    refused("array 'd_bar': has shape (3, 300), expected (3, 304): 3 poses of 304 contacts",
             "gradient --cotangents", d_bar=full((3, 300), 1.))
-    refused(": array 'p_bar': has shape (3, 304), expected (3, 304, 3): 3 poses of 304 contacts",
+    refused("array 'p_bar': has shape (3, 304), expected (3, 304, 3): 3 poses of 304 contacts",
             "gradient --cotangents", d_bar=full((3, 304), 1.), p_bar=full((3, 304), 1.))
-    refused(": array 'n_bar': has shape (912,), expected (3, 304, 3): 3 poses of 304 contacts",
+    refused("array 'n_bar': has shape (912,), expected (3, 304, 3): 3 poses of 304 contacts",
             "gradient --cotangents", n_bar=full(912, 1.))
-    refused(": array 'activity_bar': number 0 (0-based) is nan; it must be finite", "gradient --cotangents",
+    refused("array 'activity_bar': number 0 (0-based) is nan; it must be finite", "gradient --cotangents",
             activity_bar=full((3, 304), math.nan))
-    refused(": array 'd_bar': number 0 (0-based) is inf; it must be finite", "gradient --cotangents",
+    refused("array 'd_bar': number 0 (0-based) is inf; it must be finite", "gradient --cotangents",
             d_bar=full((3, 304), math.inf))
-    refused(": array 'd_bar': 1e+300 is too large for float32; use --precision f64",
+    refused("array 'd_bar': 1e+300 is too large for float32; use --precision f64",
             "gradient --cotangents", d_bar=full((3, 304), 1e300))
-    refused("array 'd_bar': a text, not numbers", "gradient --cotangents", d_bar="?" * 9)
+    refused("array 'd_bar': is a text; expected numbers", "gradient --cotangents", d_bar="?" * 9)
     for option in ("jvp --tangents", "gradient --mean-distance --hessian"):
-        refused("holds no tangent: expected tangent1, tangent2 or tangent", option, s1=full(6, 1.),
+        refused("contains no tangent: expected tangent1, tangent2 or tangent", option, s1=full(6, 1.),
                 s2=full(6, 1.))
-        refused("holds both tangent and tangent1 or tangent2", option, tangent=full((2, 6), 1.),
+        refused("contains both tangent and tangent1 or tangent2; give one form", option, tangent=full((2, 6), 1.),
                 tangent2=full(6, 1.))
-        refused(": array 'tangent1': has shape (7,), expected (3, 6) or (6,)", option,
+        refused("array 'tangent1': has shape (7,), expected (3, 6) or (6,)", option,
                 tangent1=full(7, 1.))
-        refused(": array 'tangent2': has shape (4, 6), expected (3, 6) or (6,)", option,
+        refused("array 'tangent2': has shape (4, 6), expected (3, 6) or (6,)", option,
                 tangent1=full(6, 1.), tangent2=full((4, 6), 1.))
-        refused(": array 'tangent': has shape (3, 6), expected (2, 6)", option, tangent=full((3, 6), 1.))
-        refused(": array 'tangent1': number 0 (0-based) is nan; it must be finite", option,
+        refused("array 'tangent': has shape (3, 6), expected (2, 6)", option, tangent=full((3, 6), 1.))
+        refused("array 'tangent1': number 0 (0-based) is nan; it must be finite", option,
                 tangent1=full(6, math.nan))
-        refused("array 'tangent2': a text, not numbers", option, tangent2="?" * 6)
+        refused("array 'tangent2': is a text; expected numbers", option, tangent2="?" * 6)
     absent("no.npz")
     write("more.npz", d_bar=full((3, 304), 1.), dbar=full((3, 304), 1.))
     run(0, f"gradient {PAIR} {ON} -q -o more_out.npz --cotangents more.npz",
-        line="abut: warning: more.npz: array 'dbar' is no cotangent; it is left out")
+        line="abut: warning: more.npz: array 'dbar' is not a cotangent; it is ignored")
 
 
 def test_output():
@@ -394,9 +394,9 @@ def test_output():
             err=r"^abut: full/out\.npz: .")
     # An output that is an input.
     shutil.copy("one.npz", "input.npz")
-    wrong("input.npz: is an input of this command too",
+    wrong("input.npz: is also an input of this command; use another output file",
           f"jvp {PAIR} --tangents input.npz -o input.npz")
-    wrong("./input.npz: is an input of this command too",
+    wrong("./input.npz: is also an input of this command; use another output file",
           f"gradient {PAIR} --mean-distance --hessian input.npz -o ./input.npz")
     same_bytes("one.npz", "input.npz")
     os.chmod("locked", 0o555)

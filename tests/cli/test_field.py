@@ -164,10 +164,10 @@ def test_what_is_refused():
     usage("box.body.json: is no mesh; field takes .obj, .stl, .ply or .off, and by Assimp .glb, .gltf or .dae",
           "field box.body.json -o no.body.json")
     usage("--cells: 7 is not in [8, 128]", NO, "--cells 7")
-    usage("--cells: `x` is not a whole number from 0 on",
+    usage("--cells: `x` is not a whole number of at least 0",
           "contacts box.stl box.stl --poses poses.csv -o no.npz --cells x")
     usage("--vertices: 7 is not in [8, 16777216]", NO, "--vertices 7")
-    usage("--vertices: `some` is not a whole number from 0 on", NO, "--vertices some")
+    usage("--vertices: `some` is not a whole number of at least 0", NO, "--vertices some")
     usage("--tolerance: 1 is not in [1e-05, 0.1]", NO, "--tolerance 1")
     usage("--scale: 0 is not in [1e-09, 1e+09]", NO, "--scale 0")
     usage("--memory: 0 is not in [1, 1048576]", NO, "--memory 0")
@@ -185,11 +185,11 @@ def test_what_is_refused():
     # The mesh is not written over, by whichever of the names.
     shutil.copy("box.contact.obj", "own.contact.obj")
     shutil.copy("own.contact.obj", "before.obj")
-    wrong("own.contact.obj: is an input of this command too",
+    wrong("own.contact.obj: is also an input of this command; use another output file",
           "field own.contact.obj -o own.body.json")
     same_bytes("own.contact.obj", "before.obj")
     shutil.copy("box.stl", "own.surface.obj")
-    wrong("own.surface.obj: is an input of this command too",
+    wrong("own.surface.obj: is also an input of this command; use another output file",
           "field own.surface.obj -o own.body.json")
     # A surface that is missing, one without faces, and one that is another body's.
     changed("box.body.json", "other.body.json", ('"surface": .*', '"surface": "millimetres.stl"'))

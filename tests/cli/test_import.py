@@ -25,7 +25,7 @@ def test_what_is_refused_with_and_without_mujoco():
         wrong(f"{name}: this is a model, not a scene; import it first: abut import {name} -o robot.scene.json",
               f"simulate {name} --steps 1 -o no.npz {ON}")
     shutil.copy(ARM, "own.scene.json")
-    wrong("own.scene.json: is an input of this command too",
+    wrong("own.scene.json: is also an input of this command; use another output file",
           "import own.scene.json -o own.scene.json")
     same_bytes("own.scene.json", ARM)
     # Python that is not there, and Python without its packages.

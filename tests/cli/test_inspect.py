@@ -63,7 +63,7 @@ def test_remesh():
           "remesh ball.body.json -o x.png")
     usage("--vertices: 7 is not in [8, 65536]", "remesh ball.body.json --vertices 7 -o x.obj")
     run(2, "remesh none.body.json -o x.obj")
-    wrong("ball.body.json: is an input of this command too",
+    wrong("ball.body.json: is also an input of this command; use another output file",
           "remesh ball.body.json -o ball.body.json")
     wrong("ball.obj: is the mesh of ball.body.json, an input of this command",
           "remesh ball.body.json -o ball.obj")
@@ -128,7 +128,7 @@ def test_suggest():
     lacks(said.err, "keeps")
     run(0, "contacts new.body.json cube.body.json --poses poses.csv --smoothing",
         f"tests/golden/figure-gate/smoothing.json --edges auto -o auto.npz {ON}",
-        err="^abut: keeps [0-9]+ and [0-9]+ edges, by [0-9]+ random poses: [0-9]+ contacts a pose, not [0-9]+, at about [0-9.e+-]+ times the cost$")
+        err="^abut: keeps [0-9]+ and [0-9]+ edges, by [0-9]+ random poses: [0-9]+ contacts per pose, not [0-9]+, at about [0-9.e+-]+ times the cost$")
     run(0, "contacts new.body.json cube.body.json --poses poses.csv --edges 2 -o two.npz",
         f"--show-smoothing {ON}", err=r'"edges": \[2, 2\]|"edges":\[2,2\]|^ *2,?$')
     usage("--edges: 0 is not in [1, 65536]",
@@ -141,14 +141,14 @@ def test_suggest():
 
 def test_view_what_has_no_place_is_told_for_a_page_does_not():
     run(0, f"view cube.body.json slab.body.json --poses not-finite.csv -o view.html {ON}",
-        line="abut: warning: poses that are not finite: 2 of 4, the first has index 1. Their frames lack a body, and have no contacts.")
+        line="abut: warning: poses that are not finite: 2 of 4; the first one has index 1. Their frames lack a body, and have no contacts.")
     put("one.scene.json", """{"timestep": 0.005, "links": [{"bodies": [{"box": [1, 1, 0.1]}]},
   {"position": [0, 0, 1], "joint": {"type": "free"}, "density": 500, "bodies": [{"sphere": 0.1}]}], "pairs": [{"a": 1, "b": 0}]}
 """)
     write("states.npz", q=full((2, 1, 7), 0, 0, 1, 1, 0, 0, 0, math.nan, 0, 1, 1, 0, 0, 0),
           time=full(2, 0., 1))
     run(0, f"view one.scene.json states.npz -o view.html {ON}",
-        line="abut: warning: states.npz: positions that are not finite: 1 of 2 states, the first has index 1. Their frames are empty.")
+        line="abut: warning: states.npz: positions that are not finite: 1 of 2 states; the first one has index 1. Their frames are empty.")
 
 
 if __name__ == "__main__":

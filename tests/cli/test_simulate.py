@@ -170,14 +170,14 @@ def test_springs():
           springs=full((2, 1, 6), 5000, 0.5, 0.1, 0.01, 5e-4, 2e-4, 10000, 0.5, 0.1, 0.01, 5e-4, 2e-4))
     simulate("soft.scene.json -o soft.npz --steps 400 --record 400")
     simulate("soft.scene.json -o springs-out.npz --states springs.npz --steps 400 --record 400",
-             line="abut: warning: soft.scene.json: pairs[0]: at rest its spring gives way by 12 mm, 2.9 % of the smaller body's diagonal; a k of 1.4e+04 N/m makes that 1 % (docs/spring.md#worlds)")
+             line="abut: warning: soft.scene.json: pairs[0]: at rest its spring gives way by 12 mm, which is 2.9 % of the smaller body's diagonal; with k = 1.4e+04 N/m it is 1 % (docs/spring.md#worlds)")
     near(read("soft.npz", "q")[9:10], 0.088225, 5e-6, "height")
     near(read("springs-out.npz", "q")[16:24:7], [0.088225, 0.094115], 5e-6, "heights")
     run(0, f"film soft.scene.json soft.npz -o soft.png --frames 1 --width 40 --height 30 {ON}")
     write("bad-springs.npz", q=full((2, 7), 0, 0, 0.1, 1, 0, 0, 0), friction=full((2, 1), 1.),
           springs=full((2, 1, 6), 5000, 0, 0.1, 0.01, 5e-4, 2e-4, 5000, 0.5, 0.1, 0.01, 5e-4, 0))
     simulate("soft.scene.json -o bad-out.npz --states bad-springs.npz --steps 4",
-             err=r"^abut: warning: 1 of 2 worlds \(1\) .*, and keeps the state before, first in step [0-9]+$",
+             err=r"^abut: warning: 1 of 2 worlds \(1\) .*, and keeps its previous state, first in step [0-9]+$",
              line=("abut: warning: bad-springs.npz: array 'friction' is ignored, because 'springs' contains the mu of every pair",
              "abut: warning: bad-springs.npz: array 'springs': 1 of 2 worlds (1) has numbers that are not above 0 (mu: below 0)"))
     # What the solver raises stops worlds of springs; mu of listed pairs is that of 'springs', where there are some.
@@ -193,7 +193,7 @@ def test_springs():
           f"simulate soft.scene.json -o x.npz --states flat-springs.npz --steps 1 {ON}")
     wrong("springs.npz: array 'springs': the contacts of the scene are not springs",
           f"simulate rest.scene.json -o x.npz --states springs.npz --steps 1 {ON}")
-    unlisted = ": its contacts are springs between whole bodies, which have no list of contacts"
+    unlisted = "its contacts are springs between whole bodies, which have no list of contacts"
     simulate("soft.scene.json -o listed.npz --steps 1 --contacts")
     wrong(f"clouds.scene.json: --contacts: {unlisted}",
           f"simulate clouds.scene.json -o x.npz --steps 1 --contacts {ON}")
@@ -218,7 +218,7 @@ def test_springs():
     run(0, "film automatic.scene.json automatic.npz -o automatic.png --contacts --frames 2 --width",
         f"40 --height 30 {ON}")
     run(0, f"simulate automatic.scene.json -o touching.npz --steps 3 --contacts {ON}",
-        out="kept with [0-9]+ contacts in all, 3 pairs of 3 bodies")
+        out="stored with [0-9]+ contacts in total, 3 pairs of 3 bodies")
     count, bodies = read("touching.npz", "contact_count"), read("touching.npz", "contact_bodies")
     check(len(count) == 4 and min(count) > 0 and sum(count) >= 16, f"contact_count: {count}")
     check(len(bodies) >= 32 and len(bodies) % 2 == 0 and set(bodies) <= {0, 1, 2}, f"contact_bodies: {bodies}")
@@ -279,7 +279,7 @@ f 4 5 8
     inner = [["v", *(str(0.5 * float(x)) for x in v[1:])] for v in points] + [["f", *(str(int(i) + 8) for i in f[1:])] for f in faces]
     put("nested.obj", "".join(" ".join(f) + "\n" for f in plate + inner))
     for mesh, text in (("one-turned", r"turned: 1 triangle had the opposite orientation of the neighbours and was turned; check the volume, which is now 0\.0032 m.3$"),
-                       ("nested", "nested: 1 of 2 shells lies inside others and points the same way")):
+                       ("nested", "nested: 1 of 2 shells is inside others and points the same way")):
         put(f"{mesh}.scene.json", text_of("large.scene.json").replace("large.obj", f"{mesh}.obj").replace("300", "3"))
         simulate(f"{mesh}.scene.json -o {mesh}.npz --steps 1", err=rf"^abut: warning: {mesh}.scene.json: links\[1\].bodies\[0\]: {text}")
 
@@ -300,7 +300,7 @@ f 4 5 8
  "pairs": [{"a": 1, "b": 0}, {"a": 2, "b": 1}]}
 """)
     simulate("sink.scene.json -o sink.npz --steps 1",
-             line="abut: warning: sink.scene.json: pairs[0]: at rest its spring gives way by 16 mm, 4.5 % of the smaller body's diagonal, as 1 more by less; a k of 2.3e+04 N/m makes that 1 % (docs/spring.md#worlds)")
+             line="abut: warning: sink.scene.json: pairs[0]: at rest its spring gives way by 16 mm, which is 4.5 % of the smaller body's diagonal, and 1 more by less; with k = 2.3e+04 N/m it is 1 % (docs/spring.md#worlds)")
     put("fast.scene.json", """{"gravity": [0, 0, 0], "links": [{"bodies": [{"box": [1, 1, 0.005]}]},
   {"position": [0, 0, 0.2], "joint": {"type": "free"}, "density": 1000, "bodies": [{"sphere": 0.05}]}],
  "pairs": [{"a": 1, "b": 0}]}
@@ -308,7 +308,7 @@ f 4 5 8
     write("fast-start.npz", q=full((1, 7), 0, 0, 0.2, 1, 0, 0, 0),
           v=full((1, 6), 0., 0, -20, 0, 0, 0))
     simulate("fast.scene.json -o fast.npz --states fast-start.npz --steps 10",
-             err=r"^abut: warning: 1 of 1 world \(0\) had bodies that went farther in a step than half of the thinner one, and may have passed through each other, first in step [0-9]+, of link 1 and link 0$")
+             err=r"^abut: warning: 1 of 1 world \(0\) had bodies that moved in one step by more than half of the thinner body, and may have passed through each other, first in step [0-9]+, between link 1 and link 0$")
 
     # What cannot be swept is named by its own place, not by that of the body that it meets.
     put("bare.obj", "v 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nl 1 2\nl 2 3\n")
@@ -420,7 +420,7 @@ def test_moved_links():
 
 
 def test_contacts():
-    simulate(REST, out="kept with [0-9]+ contacts in all")
+    simulate(REST, out="stored with [0-9]+ contacts in total")
     all_are("rest.npz", "contact_count", 4, 6)
     d, n, activity = (read("rest.npz", f"contact_{name}") for name in ("d", "n", "activity"))
     check(len(d) == 24 and -0.002 <= min(d) and max(d) <= 0.0001, f"contact_d: {d}")
@@ -444,11 +444,11 @@ def test_what_is_refused():
           f"simulate fall.scene.json --worlds 2 --controls held.npz -o untouched/no.npz {ON}")
     usage("simulate needs -o OUT.npz", "simulate fall.scene.json --steps 3")
     usage("simulate needs a scene", "simulate --steps 3 -o untouched/no.npz")
-    usage("--steps: `-1` is not a whole number from 0 on",
+    usage("--steps: `-1` is not a whole number of at least 0",
           "simulate fall.scene.json --steps -1 -o untouched/no.npz")
     usage("--record: 0 is not in [1, 9223372036854775807]",
           "simulate fall.scene.json --steps 1 --record 0 -o untouched/no.npz")
-    usage("--threshold is of --contacts",
+    usage("--threshold works only with --contacts",
           "simulate fall.scene.json --steps 1 --threshold 0.1 -o untouched/no.npz")
     usage("--states already determines the number of worlds: leave out --worlds",
           "simulate fall.scene.json --steps 1 --worlds 2 --states stop.npz -o untouched/no.npz")
@@ -461,7 +461,7 @@ def test_what_is_refused():
     put("bad.scene.json", '{"links": [\n {"mas": 1}]}')
     run(2, f"simulate bad.scene.json --steps 2 -o untouched/no.npz {ON}",
         err=r"^abut: bad\.scene\.json:2: .*mas")
-    wrong("stop.npz: is an input of this command too",
+    wrong("stop.npz: is also an input of this command; use another output file",
           "simulate fall.scene.json --steps 2 --states stop.npz -o stop.npz")
     refused("noq.npz: contains no q, the start of the worlds", "fall.scene.json --states noq.npz")
     write("flat.npz", q=full(8, 0.))
@@ -474,10 +474,10 @@ def test_what_is_refused():
     refused("other.npz: array 'v': has shape (3, 7), expected (2, 7): 2 worlds of the scene, whose v has 7 numbers",
             "fall.scene.json --states other.npz")
     write("links.npz", q=full((1, 8), 0.), mass_scale=full((1, 3), 1.))
-    refused("links.npz: array 'mass_scale': has shape (1, 3), expected (1, 2): one a link",
+    refused("links.npz: array 'mass_scale': has shape (1, 3), expected (1, 2): one per link",
             "fall.scene.json --states links.npz")
     write("text.npz", q="?" * 8)
-    refused("text.npz: array 'q': a text, not numbers", "fall.scene.json --states text.npz")
+    refused("text.npz: array 'q': is a text; expected numbers", "fall.scene.json --states text.npz")
     refused("fall.npz: contains no u, the controls", "fall.scene.json --controls fall.npz")
     refused("held.npz: array 'u': has shape (2, 1), expected (1, 1): 2 steps of 1 world, and 1 control",
             "fall.scene.json --controls held.npz")
@@ -519,11 +519,11 @@ def test_bench():
     lacks(said.out, '"iterations"')
     usage("--what transition needs one step: leave out --steps",
           "bench fall.scene.json --what transition --steps 2", dev=True)
-    usage("--poses is of two bodies, not of a scene", "bench fall.scene.json --poses poses.csv",
+    usage("--poses works only with two bodies, not with a scene", "bench fall.scene.json --poses poses.csv",
           dev=True)
     usage("--what: unknown value `forward`; possible values: step, step-vjp, transition, contacts, list",
           "bench fall.scene.json --what forward", dev=True)
-    usage("--states and --steps are of scenes", "bench --steps 3", dev=True)
+    usage("--states and --steps work only with a scene", "bench --steps 3", dev=True)
     wrong("noq.npz: contains no q of shape (worlds, 8) or (states, worlds, 8)",
           f"bench fall.scene.json --states noq.npz --json {ON}", dev=True)
 
@@ -624,7 +624,7 @@ exit 3
           f"film fall.scene.json states.npz -o no.png {ON}")
     wrong("stopped.npz: state 0 of world 2: position 2 (0-based) is nan; it must be finite",
           f"film fall.scene.json stopped.npz -o no.png --world 2 {ON}")
-    wrong("way.npz: is an input of this command too", "film fall.scene.json way.npz -o way.npz")
+    wrong("way.npz: is also an input of this command; use another output file", "film fall.scene.json way.npz -o way.npz")
     absent("no.png", "no")
 
 

@@ -214,7 +214,7 @@ def test_what_is_refused():
           f"transition {LONG}/scene.json --states long.npz --controls push.npz {to} {ON}")
     wrong("push.npz: array 'u': has shape (20, 3, 3), expected (19, 3, 3): 19 steps of 3 worlds, and 3 controls",
           rollout, f"--controls push.npz --steps 19 --cotangents bar.npz {ON}")
-    wrong("long.npz: is an input of this command too", f"rollout-gradient {LONG}/scene.json",
+    wrong("long.npz: is also an input of this command; use another output file", f"rollout-gradient {LONG}/scene.json",
           "--states long.npz --cotangents bar.npz --steps 2 -o long.npz")
 
     def cotangents(text, **arrays):

@@ -131,7 +131,7 @@ def test_what_is_wrong():
     usage("--device: the value is empty", "tune --device '' -o t.json", dev=True)
     usage("--timeout: `soon` is not a number", "tune --timeout soon -o t.json", dev=True)
     usage("--timeout: 0 is not in [0.001, 1e+06]", "tune --timeout 0 -o t.json", dev=True)
-    wrong("sharp.json: is an input of this command too",
+    wrong("sharp.json: is also an input of this command; use another output file",
           "tune --smoothing sharp.json -o sharp.json", dev=True)
     run(2, "tune -o nowhere/t.json", dev=True,
         line=f"abut-dev: nowhere/t.json: the folder nowhere/: {MISSING}")
