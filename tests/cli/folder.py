@@ -214,13 +214,13 @@ def beside_the_poses(rows, poses):
     run(2, *vjp, "short.npz", says=r"short.npz: array 'd_bar': has shape \(5, 64\), expected \(100, 64\): 100 poses of 64 contacts")
     run(2, *vjp, "each.npz", says="each.npz: contains none of p_bar")
     check(not os.path.exists("w"), "a folder of what was refused")
-    run(2, *vjp, "nan.npz", says=r"nan.npz: array 'd_bar': number 3841 (0-based) is nan; it must be finite")
+    run(2, *vjp, "nan.npz", says=r"nan.npz: array 'd_bar': number 3841 [(]0-based[)] is nan; it must be finite")
     run(2, *vjp, "c.npz", "--resume", says="w/: was started with another file of cotangents")
     write_npy("two.npy", (poses,), [3 * (i == 60) for i in range(poses)], "I")
     with zipfile.ZipFile("wrong.npz", "w") as archive:
         for name in ("s1.npy", "s2.npy", "one.npy", "two.npy"):
             archive.write(name)
-    run(2, *shapes, "wrong.npz", "-o", "w2/", "--block", 41, says="wrong.npz: array 'two': row 60: there is no shape 3 (both 0-based); ")
+    run(2, *shapes, "wrong.npz", "-o", "w2/", "--block", 41, says="wrong.npz: array 'two': row 60: there is no shape 3 [(]both 0-based[)]; ")
     run(2, *shapes, "p.npy", "-o", "w3/", says="p.npy: contains no arrays one and two, which name the shapes of each pose; they are needed because ")
     write_npy("few.npy", (9, 12), rows[: 9 * 12])
     run(2, "ccd", *GIVEN, "--from", "p.npy", "--to", "few.npy", "-o", "w3/", says="few.npy: contains 9 poses, but p.npy contains 100")
@@ -250,10 +250,10 @@ def pairs_of_bodies(rows, poses):
         for name in ("s1.npy", "s2.npy", "pair.npy"):
             archive.write(name)
     run(2, "contacts", "--pairs", "pairs.csv", "--poses", "wrong.npz", "--device", DEVICE, "-q", "-o", "wrong/", "--block", 51,
-        "--yes", says="wrong.npz: array 'pair', row 60: pair 2")
+        "--yes", says="wrong.npz: array 'pair', row 60: there is no pair 2")
     run(2, "contacts", "--pairs", "pairs.csv", "--poses", "p.npy", "--device", DEVICE, "-q", "-o", "w2/", says=": does not name the pair of each pose: add an array `pair` or a last column `pair`")
     write_npy("none.npy", (0, 12), [])
-    run(0, "contacts", *GIVEN, "--poses", "none.npy", "-o", "none/", "--compact", 0.1, "-q", says="holds no poses")
+    run(0, "contacts", *GIVEN, "--poses", "none.npy", "-o", "none/", "--compact", 0.1, "-q", says="contains no poses")
     check(json.loads(pathlib.Path("none/manifest.json").read_text())["complete"], "a folder of no poses")
 
 
@@ -274,7 +274,7 @@ def parameters():
     write_arrays("scaled.npz", q=start_q, stiffness=((5, 1), [1, 0, 1, 1, -1]), friction=((5, 1), [0, -1, 0, 0, 0]))
     write_arrays("soft.npz", q=start_q, stiffness=((5, 1), [1, -1, 1, 1, -1]), friction=((5, 1), [0, 0, 0, 0, -1]))
     says = {("spring", "sprung"): ["sprung.npz: array 'friction' is ignored, because 'springs' contains the mu of every pair",
-                                   "worlds whose array 'springs' has numbers that are not above 0 \\(mu: below 0\\): 2 of 5, the first has "
+                                   "worlds whose array 'springs' has numbers that are not above 0 \\(mu: below 0\\): 2 of 5; the first one has "
                                    "index 3. They stay at their start."],
             ("spring", "scaled"): ["worlds whose array 'friction' has negative numbers: 1 of 5; the first one has index 1. They stay at their start.",
                                    "worlds whose array 'stiffness' has numbers that are not above 0: 2 of 5; the first one has index 1. They stay "
@@ -340,7 +340,7 @@ def worlds():
     run(0, *model, "-o", "model/", "--block", 3, says="1 of 10; the first one has index 3. The matrices of stopped worlds are 0.$")
     same_as_npz("model", "model.npz")
     write_arrays("nan.npz", record=((3, count, 14), [float("nan") if i == 14 * (2 * count + 7) + 5 else 0.0 for i in range(42 * count)]))
-    run(2, *gradients[:-1], "nan.npz", "-o", "w7/", "--block", 3, says="nan.npz: array 'record': number 383 (0-based) is nan; it must be finite")
+    run(2, *gradients[:-1], "nan.npz", "-o", "w7/", "--block", 3, says="nan.npz: array 'record': number 383 [(]0-based[)] is nan; it must be finite")
     write_arrays("few.npz", q=((4, 7), [0.0] * 28))
     run(2, *gradients[:-1], "few.npz", "-o", "w6/", says=r"few.npz: array 'q': has shape \(4, 7\), expected \(10, 7\): 10 worlds of 7 velocities$")
     check(not os.path.exists("w6"), "a folder of what was refused")
@@ -350,11 +350,11 @@ def refused(poses):
     words = KINDS["compact"]
     part = [*words, "-o", "r/", "--block", 10, "--yes", "--shard"]
     for wrong in ("3/3", "1", "-1/3", "1/0", "1/3x", "a/3", "0/1000001", ""):
-        run(2, *part, wrong, says="` must be I/N, part I (0-based) of N parts; N is at most")
-    run(2, *words, "-o", "r.npz", "--shard", "0/1", says="--shard is of a folder of results, -o FOLDER/")
-    run(2, *words, "-o", "r.npz", "--resume", says="--resume is of a folder")
+        run(2, *part, wrong, says="` must be I/N, part I [(]0-based[)] of N parts; N is at most")
+    run(2, *words, "-o", "r.npz", "--shard", "0/1", says="--shard needs a folder of results: write -o FOLDER/")
+    run(2, *words, "-o", "r.npz", "--resume", says="--resume needs a folder")
     run(2, *words, "-o", "out1", "--shard", "0/2", says="--shard needs a folder of results: write -o out1/, with a / at the end")
-    run(2, *words, "-o", "out1", "--resume", says="--resume is of a folder of results, -o out1/")
+    run(2, *words, "-o", "out1", "--resume", says="--resume needs a folder of results: write -o out1/")
     run(2, *words, "-o", "cube.obj/", says="^abut: cube.obj/: ")
     run(2, *words, "-o", "r/", "--timeline", "no such/t", says="no such/t.json: the folder no such/: No such file")
     run(2, *words, "-o", "not/there/", says="not/there/: No such file")
@@ -364,7 +364,7 @@ def refused(poses):
     check(not os.path.exists("r"), "a folder of what was refused")
     os.mkdir("other")
     pathlib.Path("other/file").write_text("not abut's")
-    run(2, *words, "-o", "other/", says="other/: has other files")
+    run(2, *words, "-o", "other/", says="other/: contains other files")
     run(2, "merge", "other", says="other/: has no manifest.json")
     run(2, "merge", "nowhere", says="has no manifest.json")
     run(2, "merge", "cube.obj", says="^abut: cube.obj: is a file; merge needs a folder of results, which -o FOLDER/ writes$")
@@ -381,8 +381,8 @@ def refused(poses):
     before = tree("r")
     run(0, *part, "1/3", "--resume", says="^$")
     check(tree("r") == before, "a part that was whole was computed again")
-    run(2, *part, "1/4", says="r/: was begun in 3 parts, not in 4, as r/part-00001-of-00003.journal says; go on with "
-        "--shard I/3, or, to cut it otherwise, remove the folder or name another$")
+    run(2, *part, "1/4", says="r/: was started in 3 parts, not in 4, according to r/part-00001-of-00003.journal; continue with "
+        "--shard I/3, or remove the folder or use another one to choose other parts$")
     run(2, *words, "-o", "r/", "--resume", says="r/: was started in 3 parts, not in 1, according to ")
     run(0, *part, "0/3", says="not finite")
     run(0, *part, "2/3", says="^$")
@@ -421,7 +421,7 @@ def refused(poses):
     whole = manifest.read_text()
     manifest.write_text(re.sub('"abut": "[^"]*"', '"abut": "0.0.1"', whole))
     run(2, *part, "0/3", "--resume", says='r/: was started with another version of abut: "0.0.1" there, "[^"]*" here')
-    run(2, "merge", "r", says="r/part-00000-of-00003.journal: is of abut [^,]*, and the folder of abut 0.0.1$")
+    run(2, "merge", "r", says="r/part-00000-of-00003.journal: was written by abut [^,]*, but the folder by abut 0.0.1$")
     manifest.write_text(whole)
 
     # Journals that are damaged, of another abut or of other inputs, and parts that overlap or are missing.
@@ -430,8 +430,8 @@ def refused(poses):
     version = json.loads(pathlib.Path("r/manifest.json").read_text())["abut"]
     lines = good.splitlines()
     for text, says in (
-            (good.replace(f"abut {version}", "abut 0.0.1"), f"is of abut 0.0.1, and the folder of abut {version}"),
-            (re.sub("inputs .*", "inputs 0123456789abcdef", good), "is of other inputs"),
+            (good.replace(f"abut {version}", "abut 0.0.1"), f"was written by abut 0.0.1, but the folder by abut {version}"),
+            (re.sub("inputs .*", "inputs 0123456789abcdef", good), "has other inputs"),
             (good.replace("done 43", "gone 43"), "part-00001-of-00003.journal:[0-9]+: is not a line of a journal"),
             ("\n".join(lines[:2] + lines[3:]) + "\n", ": part 1 of 3 is incomplete: poses 33 up to but not including 43 are missing; run the command of this part again with --resume"),
             ("\n".join(lines[:-1]) + "\n", ": part 1 of 3 is incomplete: poses 63 up to but not including 66 are missing; run the command of this part again with --resume"),
@@ -460,7 +460,7 @@ def refused(poses):
     # Half a line at the end, as a power failure leaves it, is done again.
     last = good.splitlines()[-1]
     journal.write_text(good[: -len(last) // 2])
-    run(2, "merge", "r", says="part 1 of 3 is not whole")
+    run(2, "merge", "r", says="part 1 of 3 is incomplete")
     run(0, *part, "1/3", "--resume", says="^$")
     check(run(0, "merge", "r/") == "r/: 100 poses, complete\n", "what merge says")
     same_tree("r", "compact", "after all that")
@@ -515,7 +515,7 @@ def disk_full():
         file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
         file.truncate(10 + len(header) + 12 * count)
     words[words.index("p.npy")] = "large.npy"
-    run(2, *words, says=r"large/: the results need .* GB, and .* GB are free there; use --yes to write them, --compact T")
+    run(2, *words, says=r"large/: the results need .* GB, and .* GB are free there; use --yes to write them, or --compact T")
     check(not os.path.exists("large"), "a folder that was refused is there")
     os.unlink("large.npy")
 

@@ -292,7 +292,7 @@ def test_gradcheck_always_in_float64():
         changed("sharp.json", "blunt.json", (": 1e-[34]", ": 1e-2"))
         run(0, "gradcheck cube.body.json slab.body.json --poses turned.npz --smoothing blunt.json",
             f"{ON} --all --step 1e-3", dev=True, out=("^2 of 3 poses, ", r"h = 0\.001 m or "),
-            line="abut-dev: warning: poses with a quaternion of length 0: 1 of 3; the first one has index 1. They are left out.")
+            line="abut-dev: warning: poses with a quaternion of length 0: 1 of 3; the first one has index 1. They are skipped.")
         # Where nothing is smooth at the scale of the steps, nothing is confirmed.
         rows = text_of("poses.csv").splitlines()[1:]
         twists("first.csv", *(rows[:1] if SANITIZED or USUAL else rows))

@@ -110,8 +110,8 @@ def test_diagnostics_by_name():
     # A field that is off by more than contacts with a much smaller body count; not with one of like size.
     said = run(0, "contacts tests/golden/airplane-drill/a.obj tiny.stl --poses poses.csv -o",
                f"tiny.npz {ON} -q",
-               err=r"^abut: warning: .*/a\.obj: its field is off by up to [0-9.e-]+ m at 95 % of the surface, more than the [0-9.e-]+ m")
-    check(lines_with(said.err, r"a\.obj: its field is off") == 1, "it is said more than once")
+               err=r"^abut: warning: .*/a\.obj: the error of its field is up to [0-9.e-]+ m at 95 % of the surface, more than the [0-9.e-]+ m")
+    check(lines_with(said.err, r"a\.obj: the error of its field") == 1, "it is said more than once")
     said = run(0, "contacts tests/golden/airplane-drill/a.obj box.stl --poses poses.csv -o",
                f"like.npz {ON} -q")
     lacks(said.err, "its field is off")
@@ -160,8 +160,8 @@ def test_what_is_refused():
     usage("-o .body.json: the output of field must end with .body.json",
           "field box.stl -o .body.json")
     usage("-o /dev/null: the output of field must end with .body.json", "field box.stl -o /dev/null")
-    usage("-o -: name a file", "field box.stl -o -")
-    usage("box.body.json: is no mesh; field takes .obj, .stl, .ply or .off, and by Assimp .glb, .gltf or .dae",
+    usage("-o -: give the name of a file", "field box.stl -o -")
+    usage("box.body.json: is not a mesh; field takes .obj, .stl, .ply or .off, and with Assimp .glb, .gltf or .dae",
           "field box.body.json -o no.body.json")
     usage("--cells: 7 is not in [8, 128]", NO, "--cells 7")
     usage("--cells: `x` is not a whole number of at least 0",
@@ -199,7 +199,7 @@ def test_what_is_refused():
     wrong("lost.body.json: its surface, none.surface.obj: No such file or directory",
           f"contacts lost.body.json cube.body.json --poses poses.csv -o no.npz {ON}")
     changed("box.body.json", "bare.body.json", ("box.surface", "box.contact"))
-    wrong("box.contact.obj: contains no faces, and bare.body.json names it as its surface",
+    wrong("box.contact.obj: contains no faces, but bare.body.json names it as its surface",
           f"contacts bare.body.json cube.body.json --poses poses.csv -o no.npz {ON}")
     put("lines.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n")
     run(2, "field lines.obj -o no.body.json", err=r"^abut: lines.obj: contains no faces")

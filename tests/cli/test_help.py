@@ -24,7 +24,7 @@ EVERYWHERE = ["help", "quiet", "version"]
 def commands():
     """As the command itself lists them."""
     said = run(2, "").err
-    return re.findall(r"[\w-]+", re.search(r"a command is missing: use (.*?)(?: or ([\w-]+))?\n", said)[0].split("?")[1].replace(" or ", " "))
+    return re.findall(r"[\w-]+", re.search(r"a command is missing: use (.*?)(?: or ([\w-]+))?\n", said)[0].split(": use ")[1].replace(" or ", " "))
 
 
 @functools.cache
@@ -159,7 +159,7 @@ def test_bad_tables_are_refused():
     root = MAKE_HELP.parents[1]
     for name, old, new, said in (
         ("options.txt", "option cells N\n", "option cells N M\n", "is not `option NAME [VALUE]`"),
-        ("options.txt", "  of gradcheck\n", "  of gradchec\n", "unknown command `gradchec`"),
+        ("options.txt", "  of gradcheck\n", "  of gradchec\n", "there is no command `gradchec`"),
         ("options.txt", "  of render inspect\n", "  of render render\n", "a command is there twice"),
         ("options.txt", "option all\n", "option zzz\n", "options are not in alphabetical order"),
         ("options.txt", "  repeat\n", "  repeated\n", "an option has no `repeated`"),

@@ -17,7 +17,7 @@ def test_what_is_refused_with_and_without_mujoco():
     usage("-o no.json: the output of import must end with .scene.json", f"import {ARM} -o no.json")
     usage("-o .scene.json: the output of import must end with .scene.json",
           f"import {ARM} -o .scene.json")
-    usage("-o -: name a file", f"import {ARM} -o -")
+    usage("-o -: give the name of a file", f"import {ARM} -o -")
     usage("import has no option --poses", f"import {ARM} -o no.scene.json --poses poses.csv")
     wrong("none.xml: No such file or directory", "import none.xml -o no.scene.json")
     for name, text in (("robot.xml", "<mujoco/>"), ("robot.urdf", ""), ("robot.txt", " <robot/>")):
@@ -34,7 +34,7 @@ def test_what_is_refused_with_and_without_mujoco():
     for named in ("./nowhere", "./bare"):
         env = {"ABUT_PYTHON": named}
         said = run(2, f"import {ARM} -o arm.scene.json", env=env,
-                   err=r"^abut: import needs Python with the package `mujoco`, and .*: .*ABUT_PYTHON=PYTHON names another \(docs/import\.md\)$")
+                   err=r"^abut: import needs Python with the package `mujoco`, and .*: .*set ABUT_PYTHON to another Python \(docs/import\.md\)$")
         check(said.err.count("\n") == 1, f"not one line: {said.err}")
         absent("arm.scene.json")
         run(0, "--version", env=env, err="",
@@ -129,7 +129,7 @@ def test_starts():
     for start, q, v in (("", 1.25, 0.0), ("--start up", 2.0, 0.5), ("--start 1", 3.0, 0.0)):
         run(0, f"simulate hop.scene.json {start} --steps 1 {ON} --precision f64 -q -o hop.npz")
         check((list(read("hop.npz", "q"))[0], list(read("hop.npz", "v"))[0]) == (q, v), f"a wrong start {start}")
-    wrong("hop.scene.json: no start `no`: the scene names `up`, `1`", f"simulate hop.scene.json --start no --steps 1 -o no.npz {ON}")
+    wrong("hop.scene.json: there is no start `no`: the starts of the scene are `up`, `1`", f"simulate hop.scene.json --start no --steps 1 -o no.npz {ON}")
     usage("--states already contains the start of the worlds: leave out --start", "simulate hop.scene.json --start up --states hop.npz --steps 1 -o no.npz")
 
 

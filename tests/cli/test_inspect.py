@@ -37,7 +37,7 @@ def test_remesh():
     run(0, f"remesh skinned.body.json --vertices 40 -q -o beside/skin.body.json {ON}")
     has(text_of("beside/skin.body.json"), r'"surface": "skin\.surface\.obj"')
     obj_has("beside/skin.surface.obj", faces=6)
-    wrong("beside/skin.surface.obj: is the mesh of beside/skin.body.json, an input of this command",
+    wrong("beside/skin.surface.obj: is the mesh of beside/skin.body.json, which is an input of this command",
           "remesh beside/skin.body.json -o beside/skin.surface.obj")
     said = run(0, "remesh new.body.json --json --vertices 12 -o small.obj --smoothing sharp.json",
                ON)
@@ -57,7 +57,7 @@ def test_remesh():
 
     usage("remesh needs a body", "remesh -o x.obj")
     usage("remesh needs -o NAME.body.json", "remesh ball.body.json")
-    usage("cube.obj: is no body file; remesh takes .body.json (`abut field` makes contact meshes of bare meshes)",
+    usage("cube.obj: is not a body file; remesh takes .body.json (for bare meshes, `abut field` makes contact meshes)",
           "remesh cube.obj -o x.obj")
     usage("-o x.png: the output of remesh must end with .body.json or .obj",
           "remesh ball.body.json -o x.png")
@@ -65,7 +65,7 @@ def test_remesh():
     run(2, "remesh none.body.json -o x.obj")
     wrong("ball.body.json: is also an input of this command; use another output file",
           "remesh ball.body.json -o ball.body.json")
-    wrong("ball.obj: is the mesh of ball.body.json, an input of this command",
+    wrong("ball.obj: is the mesh of ball.body.json, which is an input of this command",
           "remesh ball.body.json -o ball.obj")
 
 
@@ -98,17 +98,17 @@ def test_inspect():
         r'"largest_surplus": 1\.[0-9]'))
     put("half.body.json", '{"mesh": "ball.obj", "polyhedra": [{"planes": [[0, 0, 1, 0, 0, 0]]}]}')
     run(0, f"inspect half.body.json small.obj -o half.html {ON}",
-        err=r"^abut: warning: half\.body\.json: its field has no end: of it counts what lies in the mesh's box and 8 % beyond$")
+        err=r"^abut: warning: half\.body\.json: its field is unbounded: only the part in the mesh's box and 8 % beyond it is measured$")
     has(text_of("half.html"), "The field has no end")
-    usage("inspect needs a body, and takes a mesh to compare it with", "inspect -o x.html")
+    usage("inspect needs a body, and optionally a mesh to compare it with", "inspect -o x.html")
     usage("inspect needs -o REPORT.html", "inspect ball.body.json")
     usage("-o x.png: the output of inspect must end with .html", "inspect ball.body.json -o x.png")
-    usage("new.body.json: is no mesh; inspect compares with .obj, .stl, .ply or .off, and by Assimp .glb, .gltf or .dae",
+    usage("new.body.json: is not a mesh; inspect compares with .obj, .stl, .ply or .off, and with Assimp .glb, .gltf or .dae",
           "inspect ball.body.json new.body.json -o x.html")
     wrong("poses.csv: the name of a mesh must end with .obj, .stl, .ply or .off, or with .glb, .gltf or .dae (read by Assimp)",
           "inspect ball.body.json poses.csv -o x.html")
     wrong("none.obj: No such file or directory", "inspect ball.body.json none.obj -o x.html")
-    run(2, "inspect ball.body.json -o x.html", err="encloses nothing")
+    run(2, "inspect ball.body.json -o x.html", err="encloses no volume")
     put("line.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n")
     wrong("line.obj: has no faces to compare with: give a mesh after the body",
           "inspect ball.body.json line.obj -o x.html")
@@ -128,7 +128,7 @@ def test_suggest():
     lacks(said.err, "keeps")
     run(0, "contacts new.body.json cube.body.json --poses poses.csv --smoothing",
         f"tests/golden/figure-gate/smoothing.json --edges auto -o auto.npz {ON}",
-        err="^abut: keeps [0-9]+ and [0-9]+ edges, by [0-9]+ random poses: [0-9]+ contacts per pose, not [0-9]+, at about [0-9.e+-]+ times the cost$")
+        err="^abut: keeps [0-9]+ and [0-9]+ edges, found in [0-9]+ random poses: [0-9]+ contacts per pose instead of [0-9]+, at about [0-9.e+-]+ times the cost$")
     run(0, "contacts new.body.json cube.body.json --poses poses.csv --edges 2 -o two.npz",
         f"--show-smoothing {ON}", err=r'"edges": \[2, 2\]|"edges":\[2,2\]|^ *2,?$')
     usage("--edges: 0 is not in [1, 65536]",
@@ -141,7 +141,7 @@ def test_suggest():
 
 def test_view_what_has_no_place_is_told_for_a_page_does_not():
     run(0, f"view cube.body.json slab.body.json --poses not-finite.csv -o view.html {ON}",
-        line="abut: warning: poses that are not finite: 2 of 4; the first one has index 1. Their frames lack a body, and have no contacts.")
+        line="abut: warning: poses that are not finite: 2 of 4; the first one has index 1. Their frames lack a body and have no contacts.")
     put("one.scene.json", """{"timestep": 0.005, "links": [{"bodies": [{"box": [1, 1, 0.1]}]},
   {"position": [0, 0, 1], "joint": {"type": "free"}, "density": 500, "bodies": [{"sphere": 0.1}]}], "pairs": [{"a": 1, "b": 0}]}
 """)

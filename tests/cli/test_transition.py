@@ -165,7 +165,7 @@ def test_differences():
         # Near the start; controls tell the steps; a world with a status is left out.
         said = run(0, f"gradcheck {LONG}/scene.json --worlds 2 --step 1e-3 {ON}", dev=True,
                    out=("^2 of 2 worlds, a step and a rollout of 10 steps, ",
-                   r"h = 0\.001 of q, .*; 0\.01 of v, u; 0\.1 of gravity"))
+                   r"h = 0\.001 for q, .*; 0\.01 for v, u; 0\.1 for gravity"))
         check(lines_with(said.out, " ok *$") == 20, "not 20 are right")
         run(0, f"gradcheck {LONG}/scene.json --states long.npz --controls push.npz {ON}", dev=True,
             out="^2 of 3 worlds, a step and a rollout of 20 steps, ",
@@ -174,7 +174,7 @@ def test_differences():
         across = "--steps 2" if SANITIZED else "--steps 10"
         run(1, f"gradcheck {BOXES}/scene.json --states two.npz --step 100 {across} {ON}", dev=True,
             out=" (NOT SMOOTH|PARTS)", err="^abut-dev: [0-9]+ of 24 derivatives are not confirmed$")
-        wrong("stop.npz: there are no worlds that can be checked",
+        wrong("stop.npz: contains no worlds that can be checked",
               f"gradcheck {TREE}/scene.json --states stop.npz {ON}", dev=True)
     else:
         run(2, f"gradcheck {BOXES}/scene.json {ON}", dev=True, err="^abut-dev: .* has no float64$")
@@ -197,9 +197,9 @@ def test_what_is_refused():
     usage("--steps: 0 is not in [1, 1099511627776]", rollout, "--cotangents bar.npz --steps 0")
     usage("--record: 0 is not in [1, 9223372036854775807]", rollout,
           "--cotangents bar.npz --steps 2 --record 0")
-    usage("--states is of a scene, not of two bodies", f"gradcheck {POSES} --states two.npz",
+    usage("--states works only with a scene, not with two bodies", f"gradcheck {POSES} --states two.npz",
           dev=True)
-    usage("--poses is of two bodies, not of a scene",
+    usage("--poses works only with two bodies, not with a scene",
           f"gradcheck {LONG}/scene.json --poses poses.csv", dev=True)
     usage("gradcheck has no option --output", f"gradcheck {LONG}/scene.json {to}", dev=True)
     run(2, rollout, f"--controls held.npz --cotangents bar.npz {ON}",
@@ -221,16 +221,16 @@ def test_what_is_refused():
         write("bad.npz", **arrays)
         return wrong(f"bad.npz: {text}", rollout, f"--controls push.npz --cotangents bad.npz {ON}")
 
-    said = cotangents(": contains none of state, q, v and record", other=full((3, 22), 1.))
-    has(said.err, r"^abut: warning: bad\.npz: array 'other' is no cotangent; it is left out$")
-    cotangents(": contains both state and q or v; give one form", state=full((3, 22), 1.), v=full((3, 11), 1.))
-    cotangents(": array 'state': has shape (2, 22), expected (3, 22): 3 worlds of 11 velocities",
+    said = cotangents("contains none of state, q, v and record", other=full((3, 22), 1.))
+    has(said.err, r"^abut: warning: bad\.npz: array 'other' is not a cotangent; it is ignored$")
+    cotangents("contains both state and q or v; give one form", state=full((3, 22), 1.), v=full((3, 11), 1.))
+    cotangents("array 'state': has shape (2, 22), expected (3, 22): 3 worlds of 11 velocities",
                state=full((2, 22), 1.))
-    cotangents(": array 'q': has shape (3, 13), expected (3, 11): 3 worlds of 11 velocities",
+    cotangents("array 'q': has shape (3, 13), expected (3, 11): 3 worlds of 11 velocities",
                q=full((3, 13), 1.))
-    cotangents(": array 'v': number 12 (0-based) is nan; it must be finite",
+    cotangents("array 'v': number 12 (0-based) is nan; it must be finite",
                v=full((3, 11), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, math.nan))
-    cotangents("array 'record' needs --record K, the states that it is of",
+    cotangents("array 'record' needs --record K, which chooses the states of its cotangents",
                record=full((6, 3, 22), 1.))
     wrong("whole.npz: contains no record, the cotangents of --record 4", rollout,
           f"--controls push.npz --cotangents whole.npz --record 4 {ON}")

@@ -24,7 +24,7 @@ def test_measuring():
     lacks(said.out, "file")
     os.environ["ABUT_TUNING"] = "tuned.json"
     said = run(0, "devices", out="^[0-9]+ .* file, table: [^ ].*")
-    says(said.out, "Settings of file tuned.json.")
+    says(said.out, "Settings from file tuned.json.")
     said = run(0, "devices --json", is_json=True, out=r'"source": "file tuned\.json"')
     for key in ("group", "items", "scratch_bytes"):
         wanted = re.search(rf'(?m)^ *"{key}": ([0-9]*),?$', text_of("tuned.json"))[1]
@@ -103,7 +103,7 @@ def test_the_place_of_the_file():
     config = {"XDG_CONFIG_HOME": f"{here}/new/config"}
     run(0, f"tune --seconds 1 {ON}", dev=True, env=config)
     there("new/config/abut/tuning.json")
-    says(run(0, "devices", env=config).out, f"Settings of file {here}/new/config/abut/tuning.json.")
+    says(run(0, "devices", env=config).out, f"Settings from file {here}/new/config/abut/tuning.json.")
     run(0, f"tune --seconds 1 {ON} -q", dev=True, env={"HOME": f"{here}/home"})
     there("home/.config/abut/tuning.json")
     os.environ["ABUT_TUNING"] = ""

@@ -36,7 +36,7 @@ def test_contact_mesh(ball):
         abut.measure_fit(ball, mesh.vertices, mesh.faces, union=10**400)
     with pytest.raises(abut.Error, match="not 8 to 65536"):
         abut.contact_mesh(ball, 7)
-    with pytest.raises(abut.Error, match="encloses nothing"):
+    with pytest.raises(abut.Error, match="encloses no volume"):
         abut.measure_fit(ball, mesh.vertices, mesh.faces[:1])
 
 

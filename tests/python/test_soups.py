@@ -204,7 +204,7 @@ def test_apart_and_turned(tmp_path, monkeypatch):
     try:
         _, names = load(tmp_path, monkeypatch, patches)
     except abut.Error as error:
-        assert "encloses nothing" in str(error)
+        assert "encloses no volume" in str(error)
     else:
         assert "closing" in names
 
