@@ -45,8 +45,8 @@ def foreign(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, Any]
         raise ValueError(f"{name} is a {type(value).__name__} that NumPy cannot read without a "
                          f"copy, on another device perhaps: {error}") from error
     if array.dtype != dtype:
-        raise ValueError(f"{name} is {array.dtype.name}, and the context computes in "
-                         f"{dtype.name}: convert it, or open a context of that precision")
+        raise ValueError(f"{name} is {array.dtype.name}, but the context uses "
+                         f"{dtype.name}: convert it, or open a context with that precision")
     return array
 
 
@@ -62,7 +62,7 @@ def real_array(value: Any, dtype: np.dtype[Any], name: str) -> np.ndarray[Any, A
         array = np.asarray(value)
     if array.dtype != dtype:
         if array.dtype.kind not in "iuf":
-            raise ValueError(f"{name} holds {array.dtype.name}, not numbers")
+            raise ValueError(f"{name} has dtype {array.dtype.name}, expected numbers")
         return np.asarray(array, dtype, order="C")
     return np.asarray(array, order="C")
 
@@ -74,7 +74,7 @@ def double_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     except ValueError:
         raise ValueError(f"{name} is ragged: not all of its rows have the same length") from None
     if array.dtype.kind not in "iuf":
-        raise ValueError(f"{name} holds {array.dtype.name}, not numbers")
+        raise ValueError(f"{name} has dtype {array.dtype.name}, expected numbers")
     return np.ascontiguousarray(array, np.float64).reshape(array.shape)
 
 
@@ -90,11 +90,11 @@ def polygons_of(vertices: Any, faces: Any) -> tuple[Any, Any, Any]:
     polygons = [np.asarray(face) for face in faces]
     for i, polygon in enumerate(polygons):
         if polygon.size and polygon.dtype.kind not in "iu":
-            raise ValueError(f"face {i} holds {polygon.dtype.name}, not whole numbers")
+            raise ValueError(f"face {i} has dtype {polygon.dtype.name}, expected integers")
         if polygon.ndim != 1 or polygon.size < 3:
-            raise ValueError(f"face {i} is no polygon of at least three indices")
+            raise ValueError(f"face {i} must be a polygon with at least three indices")
         if polygon.min() < 0 or polygon.max() >= len(points):
-            raise ValueError(f"face {i} names a vertex that is not among the {len(points)}")
+            raise ValueError(f"face {i} names a vertex that does not exist; there are {len(points)}")
     sizes = np.array([p.size for p in polygons], np.uint32)
     return points, sizes, np.concatenate(polygons).astype(np.uint32) if polygons else np.empty(0, np.uint32)
 
@@ -156,7 +156,7 @@ def common_axes(shapes: Mapping[str, Shape], tails: Mapping[str, Shape]) -> Shap
         return np.broadcast_shapes(*leads)
     except ValueError:
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ValueError(f"shapes are not of one batch: {listed}") from None
+        raise ValueError(f"shapes do not have the same batch dimensions: {listed}") from None
 
 
 def pointer(array: np.ndarray[Any, Any] | None) -> Any:

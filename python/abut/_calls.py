@@ -71,7 +71,7 @@ def named(given: Mapping[str, Array | None], suffixes: Sequence[str] = ("",)) ->
     """Refuses keywords that are not names of outputs."""
     for name in given:
         if name not in [output + suffix for output in ALL_OUTPUTS for suffix in suffixes]:
-            raise TypeError(f"{name!r} is no output of contacts: these are {', '.join(ALL_OUTPUTS)}")
+            raise TypeError(f"{name!r} is not an output of contacts; the outputs are {', '.join(ALL_OUTPUTS)}")
 
 
 class Batch:
@@ -93,7 +93,7 @@ class Batch:
         self.kept: list[Any] = [pair]
         if type(pair) is Pair:
             if index is not None:
-                raise ValueError("index tells of a list of pairs which one each pose is of; there is "
+                raise ValueError("index is only for a list of pairs; there is "
                                  "one pair")
             self.owner, self.C = pair.handle, pair.C
         else:
@@ -109,7 +109,7 @@ class Batch:
 
     def _set_pairs(self, pairs: Sequence[Pair], index: Array | None) -> None:
         if index is None:
-            raise ValueError("a list of pairs needs index, which tells of each pose the pair")
+            raise ValueError("a list of pairs needs index, which names the pair of each pose")
         which = pair_rows(index, self.rows.lead, len(pairs))
         handles = ffi.new("abut_pair[]", [p.handle for p in pairs])
         self.batch.pairs, self.batch.pair_count = handles, len(pairs)
@@ -136,7 +136,7 @@ class Batch:
 
     def tangents(self, tangent1: Array | None, tangent2: Array | None) -> Any:
         if tangent1 is None and tangent2 is None:
-            raise ValueError("tangent1 or tangent2 is needed")
+            raise ValueError("give tangent1, tangent2 or both")
         along = ffi.new("abut_pose_tangents *")
         along.pose1 = self.input(tangent1, (self.width,), "tangent1")
         along.pose2 = self.input(tangent2, (self.width,), "tangent2")
@@ -145,7 +145,7 @@ class Batch:
     def cotangents(self, given: Mapping[str, Array | None], suffix: str = "",
                    needed: bool = False) -> Any:
         if needed and all(value is None for value in given.values()):
-            raise ValueError(f"a cotangent is needed: {', '.join(given)}")
+            raise ValueError(f"give at least one cotangent: {', '.join(given)}")
         bars = ffi.new("abut_cotangents *")
         for name, value in given.items():
             setattr(bars, name, self.input(value, contact_shape(name, self.C), name + suffix))
@@ -168,9 +168,9 @@ def pair_rows(index: Array, lead: tuple[int, ...], count: int) -> np.ndarray[Any
     """Returns the index of each pose's pair among `count` pairs."""
     which = np.asarray(index)
     if which.dtype.kind not in "iu":
-        raise ValueError(f"index holds {which.dtype.name}, not whole numbers")
+        raise ValueError(f"index has dtype {which.dtype.name}, expected integers")
     if which.size and (which.min() < 0 or which.max() >= count):
-        raise ValueError(f"index names a pair that is not among the {count}")
+        raise ValueError(f"index names a pair that does not exist; there are {count}")
     try:
         which = np.broadcast_to(which, lead)
     except ValueError:
@@ -180,15 +180,15 @@ def pair_rows(index: Array, lead: tuple[int, ...], count: int) -> np.ndarray[Any
 
 def _list_of(pairs: Any) -> tuple[Pair, ...]:
     if isinstance(pairs, (Body, CcdMesh)):
-        raise TypeError("pair is one body: abut.Pair(a, b) makes a pair of two")
+        raise TypeError("pair is a single body: make a pair with abut.Pair(a, b)")
     try:
         listed = tuple(pairs)
     except TypeError:
         listed = ()
     if not listed or not all(isinstance(p, Pair) for p in listed):
-        raise ValueError("pair is an abut.Pair, or a sequence of at least one")
+        raise ValueError("pair must be an abut.Pair, or a sequence with at least one")
     if any(p.context is not listed[0].context for p in listed):
-        raise ValueError("the pairs are of different contexts")
+        raise ValueError("the pairs belong to different contexts")
     return listed
 
 
@@ -224,7 +224,7 @@ def _common(pose1: np.ndarray[Any, Any], pose2: np.ndarray[Any, Any]) -> tuple[i
     try:
         return np.broadcast_shapes(pose1.shape[:-1], pose2.shape[:-1])
     except ValueError:
-        raise ValueError(f"pose1 has shape {pose1.shape} and pose2 {pose2.shape}, which are not of one "
+        raise ValueError(f"pose1 has shape {pose1.shape} and pose2 {pose2.shape}, which do not have the same "
                          "batch") from None
 
 
@@ -299,7 +299,7 @@ def warn_of_rows(bad: np.ndarray[Any, Any], what: str, effect: str) -> None:
     """Warns of the poses of rows where `bad` is not 0."""
     poses = np.flatnonzero(bad)
     if len(poses):
-        warn(f"{len(poses)} of {bad.size} poses {what}, the first has index {poses[0]}: their {effect}")
+        warn(f"{len(poses)} of {bad.size} poses {what}; the first one has index {poses[0]}: their {effect}")
 
 
 def _refuse_shared(out: Mapping[str, Any]) -> None:
@@ -355,9 +355,9 @@ def _set_temperature(b: Batch, kind: str, temperature: float | None) -> None:
     if temperature is None:
         return
     if kind != "soft_distance":
-        raise ValueError(f"temperature is of 'soft_distance', not of {kind!r}")
+        raise ValueError(f"temperature works only with 'soft_distance', not with {kind!r}")
     if not temperature > 0.0:
-        raise ValueError(f"temperature is {temperature!r}, not above 0")
+        raise ValueError(f"temperature is {temperature!r}; it must be above 0")
     b.batch.reductions.temperature = temperature
 
 

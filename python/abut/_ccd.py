@@ -89,17 +89,17 @@ def meshes_of(pair: Any) -> tuple[CcdMesh, CcdMesh]:
     if isinstance(pair, Pair):
         return pair.ccd_meshes()
     if isinstance(pair, (Body, CcdMesh)):
-        raise TypeError("pair is one body or mesh: give an abut.Pair, or two meshes as (one, two), before the poses")
+        raise TypeError("pair is a single body or mesh: give an abut.Pair or two meshes (one, two) before the poses")
     try:
         one, two = pair
     except (TypeError, ValueError):
         one = two = None
     if not isinstance(one, CcdMesh) or not isinstance(two, CcdMesh):
         if isinstance(one, Body) or isinstance(two, Body):
-            raise TypeError("pair is two bodies: abut.Pair(a, b) makes a pair of them")
-        raise ValueError("pair is an abut.Pair, or two abut.CcdMesh")
+            raise TypeError("pair is two bodies: make a pair with abut.Pair(a, b)")
+        raise ValueError("pair must be an abut.Pair, or two abut.CcdMesh")
     if one.context is not two.context:
-        raise ValueError("the meshes are of different contexts")
+        raise ValueError("the meshes belong to different contexts")
     return one, two
 
 
@@ -107,9 +107,9 @@ def _count(value: Any, name: str) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise ValueError(f"{name} cannot be {value!r}: it is a whole number") from None
+        raise ValueError(f"{name} is {value!r}; it must be an integer") from None
     if not 0 <= number <= 0xffffffff:
-        raise ValueError(f"{name} cannot be {number}: it is from 0 to 1000000")
+        raise ValueError(f"{name} is {number}; it must be in [0, 1000000]")
     return number
 
 
@@ -183,7 +183,7 @@ def batch_settings(motion: str, center1: Any, center2: Any, separation: float, k
     centers = [tuple(_group(center, (3,), name).tolist()) for center, name in ((center1, "center1"), (center2, "center2"))]
     for center, name in zip(centers, ("center1", "center2")):
         if motion != "arc" and any(center):
-            raise ValueError(f"{name} is of motion 'arc', not of {motion!r}")
+            raise ValueError(f"{name} works only with motion 'arc', not with {motion!r}")
     return {"motion": MOTIONS.index(motion), "center1": centers[0], "center2": centers[1], "separation": separation,
             "keep": keep, "tolerance": tolerance, "iterations_most": _count(iterations, "iterations")}
 
@@ -257,7 +257,7 @@ def ccd_gradient(r: Ccd, toi: Array | None = None) -> CcdGradients:
     Errors: ValueError for shapes and for an `r` that is no result of abut.ccd; abut.Error.
     """
     if not isinstance(r, Ccd):
-        raise ValueError(f"{type(r).__name__} is no answer of abut.ccd")
+        raise ValueError(f"{type(r).__name__} is not a result of abut.ccd")
     asked, given = r._asked, dict(r._asked.given)
     if toi is not None:
         given["toi_bar"] = asked.rows.read(toi, (), "toi")
@@ -386,7 +386,7 @@ def ccd_queries_gradient(r: CcdQueries, toi: Array | None = None) -> CcdQueryGra
     Errors: ValueError for shapes and for an `r` that is no result of abut.ccd_queries; abut.Error.
     """
     if not isinstance(r, CcdQueries):
-        raise ValueError(f"{type(r).__name__} is no answer of abut.ccd_queries")
+        raise ValueError(f"{type(r).__name__} is not a result of abut.ccd_queries")
     asked = r._asked
     plan = plan_of("ccd_queries_gradient", asked.subject, asked.given, ("x0_gradient", "x1_gradient", "status"))
     made = answers(plan, asked.given)[0]

@@ -22,11 +22,11 @@ def whole_numbers(value: Any, name: str, width: int) -> np.ndarray[Any, Any]:
     if not array.size:
         array = array.reshape(0, width) if array.ndim < 2 else array.astype(np.uint32)
     elif array.dtype.kind not in "iu":
-        raise ValueError(f"{name} holds {array.dtype.name}, not whole numbers")
+        raise ValueError(f"{name} has dtype {array.dtype.name}, expected integers")
     if array.ndim != 2 or array.shape[1] != width:
         raise ValueError(f"{name} has shape {array.shape}, not (m, {width})")
     if array.size and (array.min() < 0 or array.max() > 0xffffffff):
-        raise ValueError(f"{name} holds a number that is not within 0 and 2^32 - 1")
+        raise ValueError(f"{name} has a number that is not in [0, 2^32 - 1]")
     return np.ascontiguousarray(array, np.uint32)
 
 
@@ -50,7 +50,7 @@ class CcdMesh(Owner):
         points, sizes, indices = polygons_of(vertices, () if faces is None else faces)
         more = np.empty((0, 2), np.uint32) if edges is None else whole_numbers(edges, "edges", 2)
         if more.size and more.max() >= len(points):
-            raise ValueError(f"edges names a vertex that is not among the {len(points)}")
+            raise ValueError(f"edges names a vertex that does not exist; there are {len(points)}")
         definition = ffi.new("abut_ccd_mesh_def *", lib.abut_default_ccd_mesh_def())
         kept = [typed_pointer("double", points), typed_pointer("uint32_t", sizes), typed_pointer("uint32_t", indices), typed_pointer("uint32_t", more)]
         definition.vertices, definition.face_sizes, definition.face_indices, definition.edges = kept
@@ -131,6 +131,6 @@ class CcdMesh(Owner):
 
 def _check_scale(scale: Any, name: bytes) -> None:
     if not isinstance(scale, (int, float, np.number)) or not 1e-9 <= scale <= 1e9:
-        raise ValueError(f"scale cannot be {scale!r}: it is a number from 1e-9 to 1e9")
+        raise ValueError(f"scale is {scale!r}; it must be a number in [1e-9, 1e9]")
     if scale != 1.0 and name.endswith(b".json"):
-        raise ValueError(f"{os.fsdecode(name)}: scale is of bare meshes")
+        raise ValueError(f"{os.fsdecode(name)}: scale works only with bare meshes")

@@ -69,7 +69,7 @@ def _group(value: Any, shape: tuple[int, ...], name: str) -> Real:
     """Returns numbers of a shape in float64."""
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
-        raise ValueError(f"{name} holds {array.dtype.name}, not numbers")
+        raise ValueError(f"{name} has dtype {array.dtype.name}, expected numbers")
     wanted = "(V, 3)" if shape == (-1, 3) else str(shape)
     if array.ndim != len(shape) or any(want not in (-1, given) for given, want in zip(array.shape, shape)):
         raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
@@ -184,8 +184,8 @@ class Shape(Owner):
             check(lib.abut_get_body_info(body.handle, info))
             every = int(getattr(info, part))
             if len(made) < every:
-                warn(f"{every - len(made)} of {every} {part} are taken away, which is left out: what they hollow counts as "
-                     "full (contacts take it in)")
+                warn(f"{every - len(made)} of {every} {part} are subtracted, and this is ignored: their hollows count as "
+                     "solid (contacts consider them)")
         return made[0] if part == "hull" else made
 
     @property
@@ -244,7 +244,7 @@ def listed(shapes: Any, name: str) -> tuple[Shape, ...]:
     except TypeError:
         made = ()
     if not made or not all(isinstance(shape, Shape) for shape in made):
-        raise ValueError(f"{name} is an abut.Shape, or a sequence of at least one")
+        raise ValueError(f"{name} must be an abut.Shape, or a sequence with at least one")
     return made
 
 
@@ -252,7 +252,7 @@ def context_of(shape1: Any, shape2: Any) -> Context:
     """Returns the context of all shapes, which must be the same."""
     both = listed(shape1, "shape1") + listed(shape2, "shape2")
     if any(shape.context is not both[0].context for shape in both):
-        raise ValueError("the shapes are of different contexts")
+        raise ValueError("the shapes belong to different contexts")
     return both[0].context
 
 
@@ -260,9 +260,9 @@ def check_rows(shapes: Any, row: Any, side: int) -> None:
     """Checks rows: a list of shapes needs them, and a single shape must not have them."""
     name = ("one", "two")[side]
     if isinstance(shapes, Shape) and row is not None:
-        raise ValueError(f"{name} tells of a list of shapes which one is meant; shape{side + 1} is one shape")
+        raise ValueError(f"{name} is only for a list of shapes; shape{side + 1} is one shape")
     if not isinstance(shapes, Shape) and row is None:
-        raise ValueError(f"a list of shapes needs {name}, which tells of each pose the shape")
+        raise ValueError(f"a list of shapes needs {name}, which names the shape of each pose")
 
 
 # ---- queries ----
@@ -413,7 +413,7 @@ def _derivatives(call: str, r: Closest, more: Mapping[str, Any], outputs: Sequen
                  smoothing: Mapping[str, Any]) -> dict[str, Any]:
     """Computes derivatives of a result, which is reused if the method starts from it; their status is called "flags"."""
     if not isinstance(r, Closest):
-        raise ValueError(f"{type(r).__name__} is no answer of abut.closest")
+        raise ValueError(f"{type(r).__name__} is not a result of abut.closest")
     query, of = r._query, r._query.subject
     subject = OfShapes(of.shapes, of.counts, of.shift, of.width, of.settings, smoothing_settings(method, smoothing))
     inputs, tails = CALLS[call].inputs, subject.tails
@@ -459,7 +459,7 @@ def closest_vjp(r: Closest, *, p1: Array | None = None, p2: Array | None = None,
     """
     bars = {"p1": p1, "p2": p2, "n": n, "d": d}
     if all(bar is None for bar in bars.values()):
-        raise ValueError(f"a cotangent is needed: {', '.join(bars)}")
+        raise ValueError(f"give at least one cotangent: {', '.join(bars)}")
     names = ("twists", "pose1", "pose2")
     made = _derivatives("closest_vjp", r, {name + "_bar": bar for name, bar in bars.items()},
                         [name + "_gradient" for name in names], method, smoothing)

@@ -77,7 +77,7 @@ def _choices(words: str | int | Sequence[str | int]) -> Any:
         status = lib.abut_find_devices(text, ffi.NULL, 0, count)
         if status == lib.ABUT_ERROR_DEVICE:
             there = ", ".join(f"{d.index} {d.name!r} ({d.type})" for d in devices())
-            raise Error(status, f"no device is called {str(name)!r}; abut.devices() has {there}. Others need "
+            raise Error(status, f"there is no device {str(name)!r}; abut.devices() lists {there}. Other devices need "
                         "their OpenCL driver: a GPU its vendor's, a processor `apt install pocl-opencl-icd` "
                         "or `pip install abut[intel]`")
         check(status)
@@ -96,7 +96,7 @@ class Owner:
     def close(self) -> None:
         """Frees the object. Objects made from it can no longer be used."""
         if self._handle is not None and lib is not None and lib.abutpy_is_inside():
-            raise RuntimeError("nothing is closed while a call is under way: a signal's handler runs "
+            raise RuntimeError("objects cannot be closed during a call: a signal handler runs "
                                "within it")
         handle, self._handle = self._handle, None
         if handle is not None and lib is not None:
@@ -122,7 +122,7 @@ class Owner:
         return self._handle
 
     def __reduce__(self) -> Any:
-        raise TypeError(f"a {type(self).__name__} lives on devices and cannot be pickled: keep the "
+        raise TypeError(f"a {type(self).__name__} is on devices and cannot be pickled: keep the "
                         "names of files, and load them again")
 
 
@@ -154,7 +154,7 @@ class Context(Owner):
         if fallback not in ("host", "none"):
             raise ValueError(f"fallback is {fallback!r}, not 'host' or 'none'")
         if queue is not None and device is not None:
-            raise ValueError("a queue is of a device: device and queue exclude each other")
+            raise ValueError("give device or queue, not both: a queue belongs to a device")
         _drivers.prepare()
         definition = ffi.new("abut_context_def *", lib.abut_default_context_def())
         choices = None if device is None else _choices(device)
@@ -246,5 +246,5 @@ def warn_of_failures(context: Context, count: int) -> None:
         for report in reports:
             if report.error and report not in context._told:
                 context._told.append(report)
-                _drivers.warn(f"device {report.device.name} failed, and {others or 'another'} computes "
+                _drivers.warn(f"device {report.device.name} failed, and {others or 'another'} is used "
                               f"instead: {report.error.splitlines()[0]}")

@@ -110,19 +110,19 @@ def _warn_of(report: Any, wanted: int) -> None:
     """Warns of a body that differs from the request, and of a mesh in another unit."""
     count = f"{report.primitives} primitive{'' if report.primitives == 1 else 's'}"
     if report.end == lib.ABUT_DECOMPOSE_FEWER:
-        warn(f"fewer: the shape has room for {count}, not {wanted}")
+        warn(f"fewer: the shape has room for only {count}, not {wanted}")
     elif report.end == lib.ABUT_DECOMPOSE_ERROR_NOT_REACHED:
         warn(f"error not reached: 1 - IoU is {1.0 - report.iou:.3g} of the samples with {count}")
     elif report.end == lib.ABUT_DECOMPOSE_STALLED:
-        warn("stalled: the equations of the last fit had no answer (another seed)")
+        warn("stalled: the equations of the last fit had no solution (try another seed)")
     if wanted and report.iou < _IOU_LEAST:
         warn(f"poor fit: with {count} the IoU is {report.iou:.2f}, below {_IOU_LEAST}, and {100.0 * report.coverage:.0f} % of "
-             "the mesh is covered (more primitives, or error=E for as many as an IoU of 1 - E takes, or a grid by "
+             "the mesh is covered (use more primitives, or error=E to get as many as an IoU of 1 - E needs, or a grid from "
              "`abut field`)")
     if report.shells_turned:
         warn(f"inside out: {report.shells_turned} shell{' was' if report.shells_turned == 1 else 's were'} turned")
     if report.holes:
-        warn(f"open: {report.holes} hole{' was' if report.holes == 1 else 's were'} closed by faces across")
+        warn(f"open: {report.holes} hole{' was' if report.holes == 1 else 's were'} closed with faces")
     shared = ("suspicions", "diagonal", "open_edges", "welded_within", "closing_doubt", "trailing")
     field = ffi.new("abut_field_report *", {name: getattr(report, name) for name in shared})
     for text in diagnostic_texts(field[0]):
@@ -132,9 +132,9 @@ def _warn_of(report: Any, wanted: int) -> None:
 def _warn_depths(report: Mapping[str, Any]) -> None:
     if report["depth_ratio_median"] > _RATIO_MOST:
         x, y, z = report["depth_ratio_most_at"]
-        warn(f"depths within the body are {report['depth_ratio_median']:.3g} times those in the mesh in the median, "
-             f"{report['depth_ratio_most']:.3g} times at ({x:.4g}, {y:.4g}, {z:.4g}): thin parts push too hard where "
-             "bodies sink in (a grid by `abut field` has the depths of the mesh)")
+        warn(f"penetration depths in the body are {report['depth_ratio_median']:.3g} times those in the mesh (median), and "
+             f"{report['depth_ratio_most']:.3g} times at ({x:.4g}, {y:.4g}, {z:.4g}): thin parts will push too hard on "
+             "penetrating bodies (a grid from `abut field` has the depths of the mesh)")
 
 
 def _measure(body: Body, definition: Any, plane: float) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def _finish(place: Context, made: Any, vertices: int | None, output: str | os.Pa
 
 def _check_numbers(scale: float, vertices: int | None) -> None:
     if not scale > 0.0:
-        raise ValueError(f"scale is {scale!r}, not above 0")
+        raise ValueError(f"scale is {scale!r}; it must be above 0")
     if vertices is not None and not 8 <= vertices <= 65536:
         raise ValueError(f"vertices is {vertices!r}, not 8 to 65,536")
 
@@ -211,9 +211,9 @@ def decompose(mesh: Any, primitives: int | None = None, *, error: float = 0.0, m
     """
     place = context or default_context()
     if primitives == 0:
-        raise ValueError("primitives is 0, not 1 to 64; where it is left out there are as few as `error` allows")
+        raise ValueError("primitives is 0, not 1 to 64; leave it out to get as few as `error` allows")
     if primitives is not None and (error or max_primitives):
-        raise ValueError("primitives says how many there are: error and max_primitives do not go with it")
+        raise ValueError("primitives fixes their number: leave out error and max_primitives")
     _check_numbers(scale, vertices)
     if family not in _FAMILIES:
         raise ValueError(f"family is {family!r}, not one of {_FAMILIES}")

@@ -74,5 +74,5 @@ def warn_of_host(device: Any) -> None:
     global _warned
     if device.type == "host" and not _warned:
         _warned = True
-        warn("no OpenCL device was found, so that the host path computes, which is slow: install a "
+        warn("no OpenCL device was found, so the slow host path is used: install a "
              "driver, for the processor `apt install pocl-opencl-icd` or `pip install abut[intel]`")

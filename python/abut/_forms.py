@@ -95,7 +95,7 @@ def all_of_one_kind(xp: Any, given: Sequence[Any], names: Sequence[str]) -> list
     there = [pose for pose in poses if pose is not None]
     if not there:
         raise ValueError(f"{', '.join(names[:-1])} and {names[-1]} are {'both' if len(names) == 2 else 'all'} None: "
-                         "one of them tells how many poses there are")
+                         "one of them must give the number of poses")
     widths = [pose.shape[-1] if len(pose.shape) else 0 for pose in there]
     twists = [width == 6 for width in widths]
     if len(there) < len(poses):
@@ -115,5 +115,5 @@ def check_matrix(matrices: np.ndarray[Any, Any], name: str) -> None:
     wrong = (off > 1e-3) | (np.linalg.det(r) < 0) | (m[..., 3, :] != (0.0, 0.0, 0.0, 1.0)).any(-1)
     if wrong.any():
         where = np.argwhere(finite)[np.flatnonzero(wrong)[0]]
-        raise ValueError(f"{name}{list(map(int, where)) or ''} is no rigid motion: a rotation, a "
-                         "translation and the row 0 0 0 1 are expected")
+        raise ValueError(f"{name}{list(map(int, where)) or ''} is not a rigid motion: expected a rotation, a "
+                         "translation and the row 0 0 0 1")

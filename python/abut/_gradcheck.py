@@ -106,17 +106,17 @@ def gradcheck(of: Union[Pair, Scene], first: Any, second: Any, u: Any = None, *,
     if not isinstance(of, (Pair, Scene)):
         raise ValueError(f"of is a {type(of).__name__}, neither an abut.Pair nor an abut.Scene")
     if of.context.dtype != np.float64:
-        raise ValueError("differences need a context of precision 'f64'")
+        raise ValueError("differences need a context with precision 'f64'")
     random = np.random.default_rng(seed)
     one, two = np.asarray(first, float), np.asarray(second, float)
     if isinstance(of, Scene):
         if kind is not None:
-            raise ValueError("kind is of pairs")
+            raise ValueError("kind works only with a pair")
         if u is not None and (np.ndim(u) < 1 or np.shape(u)[-1] != of.nu):
             raise ValueError(f"u has shape {np.shape(u)}, not (..., {of.nu})")
         return _of_scene(of, one, two, None if u is None else np.asarray(u, float), steps, step, random)
     if u is not None:
-        raise ValueError("u is of scenes")
+        raise ValueError("u works only with a scene")
     rows = np.broadcast_shapes(one.shape[:-1], two.shape[:-1])
     return _of_pair(of, np.broadcast_to(one, (*rows, one.shape[-1])), np.broadcast_to(two, (*rows, two.shape[-1])), kind or "energy",
                     step, random)

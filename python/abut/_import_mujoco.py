@@ -10,7 +10,7 @@ import sys
 _IS_PROGRAM = __name__ == "__main__"
 if _IS_PROGRAM:
     if sys.version_info < (3, 10):
-        print("abut: import needs Python 3.10 or later, and %s is %d.%d: ABUT_PYTHON=PYTHON names another (docs/import.md)"
+        print("abut: import needs Python 3.10 or later, but %s is %d.%d: set ABUT_PYTHON to another Python (docs/import.md)"
               % (sys.executable, *sys.version_info[:2]), file=sys.stderr)
         sys.exit(2)
     sys.path.pop(0)  # this file's folder, which is the command's: files in it are not modules
@@ -41,8 +41,8 @@ try:
 except ImportError as _missing:
     if not _IS_PROGRAM:
         raise
-    print(f"abut: import needs Python with the package `mujoco`, and {sys.executable} does not load it ({_missing}): pip install mujoco, "
-          "or ABUT_PYTHON=PYTHON names another (docs/import.md)", file=sys.stderr)
+    print(f"abut: import needs Python with the package `mujoco`, but {sys.executable} cannot load it ({_missing}): pip install mujoco, "
+          "or set ABUT_PYTHON to another Python (docs/import.md)", file=sys.stderr)
     sys.exit(2)
 
 _SOLREF, _SOLIMP = [0.02, 1.0], [0.9, 0.95, 0.001, 0.5, 2.0]
@@ -101,7 +101,7 @@ def _plain(x: Any, place: str = "") -> Any:
     if not isinstance(x, float):
         return x
     if not math.isfinite(x):
-        raise ValueError(f"the scene's {place} is {x:g}; scenes hold finite numbers alone")
+        raise ValueError(f"the scene's {place} is {x:g}; scenes can contain only finite numbers")
     return float(x + 0.0)
 
 
@@ -174,7 +174,7 @@ class _Maker:
 
     def __init__(self, model: Any, stem: str, tell: Callable[[str], None], list_pairs: bool = False, verbose: bool = False):
         if not isinstance(model, mj.MjModel):
-            raise TypeError(f"a mujoco.MjModel is wanted, as mujoco.MjModel.from_xml_path makes one, not {type(model).__name__}")
+            raise TypeError(f"expected a mujoco.MjModel, which mujoco.MjModel.from_xml_path makes, not {type(model).__name__}")
         self.m, self.stem, self.to, self.verbose = model, stem, tell, verbose
         self.told: list[str] = []
         self.tell_all = self.told.append
@@ -359,7 +359,7 @@ class _Maker:
             far = max(_PLANE_LEAST, math.ceil(_PLANE_EXTENTS * m.stat.extent))
             half = [max(size[k], float(far)) for k in range(2)]  # MuJoCo's planes collide as infinite, whatever their drawn size
             if not (size[0] > 0.0 and size[1] > 0.0):
-                self.tell("geom", g, f"a plane without end becomes one of {2 * half[0]:g} m by {2 * half[1]:g} m")
+                self.tell("geom", g, f"an infinite plane becomes one of {2 * half[0]:g} m by {2 * half[1]:g} m")
             return {"plane": half}
         if kind == _MESH:
             return {"file": pathlib.Path(self.mesh_file(int(m.geom_dataid[g]))).name}
@@ -456,7 +456,7 @@ class _Maker:
             self.tell("joint", joint, "the limits' margin is as wide as they are, and is left out")
             limits = [low, high]
         if not limits[0] < limits[1]:
-            self.tell("joint", joint, "limits without room between are left out")
+            self.tell("joint", joint, "limits without room between them are left out")
             return
         finite = _finite_range(limits)
         if finite is None:
@@ -780,7 +780,7 @@ class _Maker:
         friction, condim = m.pair_friction[p], int(m.pair_dim[p])
         if not self._is_taken(p):  # omitted shapes have been warned about, and so have pairs that no joint can separate
             if self._shapes_collide(g1, g2) and not self._part(self.body[g1], self.body[g2]):
-                self.tell("pair", p, "its geoms do not move against each other")
+                self.tell("pair", p, "its geoms cannot move relative to each other")
             return None
         if frozenset((g1, g2)) in seen:
             self.tell("pair", p, "its geoms are those of an earlier pair")
@@ -936,9 +936,9 @@ class _Maker:
                 self.tell_all(f"{names} are {near} at the start: contacts act below some "
                               f"{1e3 * float(np.min(self._reach([g1, g2]))):.2g} mm, and may brake them (docs/import.md#clearances)")
             elif distance < 0.0:
-                self.tell_all(f"{names} overlap by {-1e3 * distance:.3g} mm wherever the joints between them go: they are no pair")
+                self.tell_all(f"{names} overlap by {-1e3 * distance:.3g} mm wherever the joints between them go: they are not made a pair")
             else:
-                self.tell_all(f"{names} are {near} and never {'overlap' if touch else 'touch'} wherever the joints between them go: they are no pair")
+                self.tell_all(f"{names} are {near} and never {'overlap' if touch else 'touch'} wherever the joints between them go: they are not made a pair")
 
     def _automatic(self) -> dict[str, Any]:
         """Returns the common values of automatic pairs, by the scene's key; {} if there are none."""
@@ -954,7 +954,7 @@ class _Maker:
     def pairs(self) -> list[dict[str, Any]]:
         m, out = self.m, list[dict[str, Any]]()
         if self.is_off("CONTACT"):
-            self.tell_all("contacts are off in the model, so that there are no pairs")
+            self.tell_all("contacts are off in the model, so there are no pairs")
             return out
         for g in range(m.ngeom):
             if self.place[g] >= 0 and m.geom_condim[g] > 3:
@@ -984,7 +984,7 @@ class _Maker:
         if exact is not None and opt.enableflags & int(exact):
             out["diagonal"] = "exact"
         if 0 < opt.iterations < _LEAST_ITERATIONS:
-            self.tell_all(f"iterations: {opt.iterations} is left out, as Newton's method would seldom end by then; the scene's own "
+            self.tell_all(f"iterations: {opt.iterations} is left out, because Newton's method would rarely converge by then; the scene keeps its own "
                           "number stays")
         elif opt.iterations != 100 and opt.iterations > 0:
             out["iterations"] = int(opt.iterations)
@@ -995,11 +995,11 @@ class _Maker:
     def rest(self) -> None:
         m, opt, integrators = self.m, self.m.opt, mj.mjtIntegrator
         if opt.integrator not in (int(integrators.mjINT_EULER), int(integrators.mjINT_RK4)):
-            self.tell_all("the model's integrator becomes euler, which damps implicitly, too")
+            self.tell_all("the model's integrator becomes euler, which also damps implicitly")
         if opt.integrator == integrators.mjINT_EULER and self.flag("EULERDAMP"):
             self.tell_all("the model damps explicitly (eulerdamp), the scene implicitly")
         if self.flag("REFSAFE"):
-            self.tell_all("solref below twice the timestep is raised, though refsafe is off")
+            self.tell_all("solref below twice the timestep is raised, although refsafe is off")
         if opt.enableflags & int(mj.mjtEnableBit.mjENBL_OVERRIDE):
             self.tell_all("the override of contact parameters is left out")
         if opt.density or opt.viscosity:
@@ -1251,7 +1251,7 @@ def _check_output(to: pathlib.Path) -> None:
 
 def _check_scene_file(to: pathlib.Path) -> None:
     if not to.name.endswith(_ENDING) or to.name == _ENDING:
-        raise ValueError(f"{to}: scenes are files that end with {_ENDING}")
+        raise ValueError(f"{to}: the name of a scene must end with {_ENDING}")
     _check_output(to)
 
 
@@ -1293,7 +1293,7 @@ def _write(scene: dict[str, Any], meshes: dict[str, str], to: pathlib.Path) -> N
         there = to.parent / name
         _check_output(there)
         if there.exists() and not there.read_text(errors="replace").startswith(_MESH_HEAD):
-            raise ValueError(f"{there}: is there, and not of an import; it is not written over")
+            raise ValueError(f"{there}: exists and was not written by an import, so it is not overwritten")
     _write_files({to.parent / name: mesh for name, mesh in meshes.items()} | {to: scene_text(scene)})
 
 
@@ -1339,7 +1339,7 @@ def _reason(error: Exception) -> str:
     if "Error opening file" in text:
         return text + "; MuJoCo looks for files from the model's own folder on (docs/import.md#meshes)"
     if re.search("unrecognized (attribute|element)|invalid keyword", text):
-        return text + "; what to do where it is too old: docs/import.md"
+        return text + "; if MuJoCo is too old, see docs/import.md"
     return text
 
 
@@ -1374,15 +1374,15 @@ def _is_xacro(path: str) -> bool:
 def _read(path: str) -> Any:
     """Reads a mujoco.MjModel from a file."""
     if os.fsencode(path) != path.encode(errors="replace"):
-        raise ValueError("MuJoCo's package takes only paths of UTF-8")
+        raise ValueError("MuJoCo's package accepts only UTF-8 paths")
     if _is_xacro(path):
-        raise ValueError("it is written for xacro: expand it first, `xacro FILE > robot.urdf` (docs/import.md)")
+        raise ValueError("it is a xacro file: expand it first with `xacro FILE > robot.urdf` (docs/import.md)")
     # MuJoCo would write its warnings to a file in the working folder.
     mj.set_mju_user_warning(lambda text: print(f"abut: warning: MuJoCo: {text}", file=sys.stderr))
     try:
         return mj.MjModel.from_xml_path(path)
     except (ValueError, OSError) as error:
-        raise ValueError(f"MuJoCo {mj.__version__} does not read it: {_reason(error)}") from error
+        raise ValueError(f"MuJoCo {mj.__version__} cannot read it: {_reason(error)}") from error
 
 
 class _Reading:
@@ -1420,7 +1420,7 @@ def _import(path: str, to: pathlib.Path, list_pairs: bool, quiet: bool, verbose:
 
     try:
         if to.exists() and os.path.exists(path) and os.path.samefile(to, path):
-            return _refuse(f"{to}: is an input of this command too")
+            return _refuse(f"{to}: is also an input of this command; use another output file")
         _check_scene_file(to)
         try:
             with reading:

@@ -83,7 +83,7 @@ def contact_mesh(body: Body, vertices: int = 300, *, sweeps: int = 12, union: fl
     Errors: abut.Error if the field has no surface, or an unbounded one.
     """
     if vertices < 1 or sweeps < 1:
-        raise ValueError(f"vertices is {vertices!r} and sweeps {sweeps!r}: both are above 0")
+        raise ValueError(f"vertices is {vertices!r} and sweeps is {sweeps!r}: both must be above 0")
     options = ffi.new("abut_contact_mesh_options *", lib.abut_default_contact_mesh_options())
     set_options(options, {"vertices": vertices, "sweeps": sweeps})
     made = ffi.new("abut_contact_mesh *")
@@ -108,7 +108,7 @@ def suggest(a: Body, b: Body, smoothing: Mapping[str, Any] | None = None, *, pos
     Errors: abut.Error if no pose in collision is found.
     """
     if poses < 1 or not depth > 0.0 or not quantile > 0.0:
-        raise ValueError(f"poses is {poses!r}, depth {depth!r} and quantile {quantile!r}: all are above 0")
+        raise ValueError(f"poses is {poses!r}, depth is {depth!r} and quantile is {quantile!r}: all must be above 0")
     fitted = fit(a, b, {"edge_contacts": "pairs", **(smoothing or {})})
     options = ffi.new("abut_suggest_options *", lib.abut_default_suggest_options())
     set_options(options, {"poses": poses, "seed": seed, "depth": depth, "quantile": quantile})

@@ -21,8 +21,8 @@ from abut._xla import Given, along_gradients, bind, check_precision, make, of_co
 
 __all__ = ["Ccd", "CcdQueries", "ccd", "ccd_queries"]
 
-NO_SECOND = "times of impact have first derivatives, and no second ones"
-BY_VERTICES = "times of impact have derivatives by x0 and x1 alone, not by settings"
+NO_SECOND = "times of impact have only first derivatives"
+BY_VERTICES = "times of impact have derivatives only by x0 and x1, not by settings"
 
 
 class Ccd(NamedTuple):

@@ -19,7 +19,7 @@ from abut._xla import Given, bind, by_derivatives, check_precision, poses_of
 
 __all__ = ["Closest", "closest"]
 
-NO_SECOND = "closest points have first derivatives, and no second ones"
+NO_SECOND = "closest points have only first derivatives"
 
 
 class Closest(NamedTuple):
@@ -71,11 +71,11 @@ def _row(row: Any, lead: tuple[int, ...], count: int, shift: int, name: str) -> 
     """Returns rows in the list of all shapes; a row without a shape gets a number that the library refuses."""
     which = jnp.asarray(0 if row is None else row)
     if which.dtype.kind not in "iu":
-        raise ValueError(f"{name} holds {which.dtype.name}, not whole numbers")
+        raise ValueError(f"{name} has dtype {which.dtype.name}, expected integers")
     if not isinstance(row, jax.Array) and row is not None:
         given = np.asarray(row)
         if given.size and (given.min() < 0 or given.max() >= count):
-            raise ValueError(f"{name} names a shape that is not among the {count}")
+            raise ValueError(f"{name} names a shape that does not exist; there are {count}")
     try:
         which = jnp.broadcast_to(which, lead)
     except ValueError:

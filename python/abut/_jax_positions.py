@@ -14,7 +14,7 @@ from abut._xla import bind, by_derivatives, check_precision, real_of
 __all__ = ["distances", "poses"]
 
 for _call, _what in (("poses", "poses of links"), ("distances", "distances of worlds")):
-    by_derivatives(_call, f"{_what} have first derivatives, and no second ones")
+    by_derivatives(_call, f"{_what} have only first derivatives")
 
 
 def _made(call: str, subject: OfPositions, q: Any, output: str) -> jax.Array:

@@ -13,7 +13,7 @@ from abut._xla import bind, by_derivatives, check_precision, real_of, spread
 
 __all__ = ["contact_forces", "rollout", "step"]
 
-NO_SECOND = "steps of worlds have first derivatives, and no second ones"
+NO_SECOND = "steps of worlds have only first derivatives"
 
 
 def _check_tangents(plan: Plan) -> None:
@@ -28,7 +28,7 @@ def _refuse_tangents(plan: Plan) -> NoReturn:
 
 
 by_derivatives("steps", NO_SECOND, check=_check_tangents)
-by_derivatives("forces", "forces of contacts have first derivatives, and no second ones", check=_refuse_tangents)
+by_derivatives("forces", "forces of contacts have only first derivatives", check=_refuse_tangents)
 
 
 # ---- public functions ----

@@ -54,9 +54,9 @@ class Lcp(NamedTuple):
 def _whole(value: Any, shape: tuple[int, ...], name: str, least: int, most: int) -> np.ndarray[Any, Any]:
     array = np.asarray(value)
     if array.dtype.kind not in "iu" or array.shape != shape:
-        raise ValueError(f"{name} is {array.dtype.name} of shape {array.shape}, not whole numbers of {shape}")
+        raise ValueError(f"{name} is {array.dtype.name} of shape {array.shape}, expected integers of shape {shape}")
     if array.size and (array.min() < least or array.max() > most):
-        raise ValueError(f"{name} has numbers that are not from {least} to {most}")
+        raise ValueError(f"{name} has numbers that are not in [{least}, {most}]")
     return np.ascontiguousarray(array, np.int32)
 
 

@@ -31,7 +31,7 @@ def _field_options(cells: int, vertices: int | str, tolerance: float, scale: flo
     set_options(options, {"cells": cells, "tolerance": tolerance, "scale": scale,
                           "vertices": 0xffffffff if vertices == "all" else vertices})
     if not scale > 0.0:
-        raise ValueError(f"scale is {scale!r}, not above 0")
+        raise ValueError(f"scale is {scale!r}; it must be above 0")
     options.no_cache = not cache
     options.progress = FIELD_GOES_ON
     return options
@@ -69,7 +69,7 @@ def load(self: Context, path: str | os.PathLike[str], *, cells: int = 0, vertice
     name = os.fsdecode(place)
     if name.endswith(".json"):
         if cells or vertices or tolerance or scale != 1.0 or not cache:
-            raise ValueError(f"{name}: cells, vertices, tolerance, scale and cache are of bare meshes")
+            raise ValueError(f"{name}: cells, vertices, tolerance, scale and cache work only with bare meshes")
         handle = ffi.new("abut_body *")
         check(lib.abut_load_body(context, place, handle))
         made = Body(self, handle[0])
@@ -100,7 +100,7 @@ def _with_contact_mesh(context: Context, s: ShapeNumbers, vertices: int) -> Shap
         mesh = contact_mesh(bare, vertices)
     if not mesh.report["covers"]:
         warn(f"the contact mesh leaves out {100.0 * mesh.report['left_out']:.2g} % of the volume, in pieces beside the "
-             f"largest ({mesh.report['parts_left_out']}): others would touch these unseen (a body for each piece, or "
+             f"largest ({mesh.report['parts_left_out']}): contacts with these pieces would be missed (make a body for each piece, or give "
              "vertices of your own)")
     return dataclasses.replace(s, vertices=mesh.vertices, faces=mesh.faces)
 
@@ -159,20 +159,20 @@ def body(self: Context, vertices: Any = None, faces: Any = None, *, edges: Any =
     of_bare_meshes = bool(cells or vertices_kept or tolerance)
     if isinstance(vertices, ShapeNumbers):
         if faces is not None or named or of_bare_meshes:
-            raise ValueError("numbers of a body are a whole one: change them, and give nothing beside")
+            raise ValueError("numbers already describe a whole body: change them, and give no other arguments")
         return Body(self, create(self, vertices))
     if named:
         if of_bare_meshes:
-            raise ValueError("cells, vertices_kept and tolerance are of a mesh alone, without primitives")
+            raise ValueError("cells, vertices_kept and tolerance work only with a mesh without primitives")
         made = vertices is None or isinstance(vertices, numbers.Integral)
         if made and (faces is not None or edges is not None):
-            raise ValueError("faces and edges are of vertices, which are missing")
+            raise ValueError("faces and edges need vertices, which are missing")
         found = numbers_from(None if made else vertices, faces, given)
         if made:
             found = _with_contact_mesh(self, found, MESH_VERTICES if vertices is None else vertices)
         return Body(self, create(self, found))
     if vertices is None or faces is None:
-        raise ValueError("a body is made of vertices and faces, or of primitives: axes and exponents, for example")
+        raise ValueError("a body needs vertices and faces, or primitives such as axes and exponents")
     definition, kept = mesh_definition(vertices, faces)
     field = ffi.new("abut_field *")
     check(lib.abut_make_field(definition, _field_options(cells, vertices_kept, tolerance, 1.0, True), field))
@@ -196,7 +196,7 @@ def height_field(self: Context, heights: Any, size: Sequence[float], base: float
     if ends.shape != (2,):
         raise ValueError(f"size has shape {ends.shape}, not (2,)")
     if not 0 <= step <= max(rows.shape):
-        raise ValueError(f"step is {step!r}, not within 0 to {max(rows.shape)}")
+        raise ValueError(f"step is {step!r}, not in [0, {max(rows.shape)}]")
     ground = ffi.new("abut_height_field *")
     kept = ffi.from_buffer("double[]", rows)
     ground.heights, (ground.rows, ground.columns) = kept, rows.shape

@@ -46,7 +46,7 @@ def path_of(path: str | os.PathLike[str]) -> bytes:
     """Returns a path in the form of the library."""
     name = os.fsdecode(path)
     if "\0" in name:
-        raise ValueError(f"{name!r} is no path")
+        raise ValueError(f"{name!r} is not a path")
     return os.fsencode(name)
 
 

@@ -70,8 +70,8 @@ def _fill_smoothing(s: Any, given: Mapping[str, Any]) -> None:
         if name in _TAKEN_OUT:
             if isinstance(value, numbers.Real) and value == 0:  # off, in the form of older dicts
                 continue
-            raise ValueError(f"smoothing {name!r} was taken out in version 0.3: contacts of edges in fields "
-                             "(edge_contacts='field') take its place")
+            raise ValueError(f"smoothing {name!r} was removed in version 0.3: use edge contacts in fields "
+                             "(edge_contacts='field')")
         if name not in known:
             raise ValueError(f"smoothing has no {name!r}; it has {', '.join(known)}")
         if name in _WORDS:
@@ -132,9 +132,9 @@ def _warn_of_clearance(body: Body, penetration: float) -> None:
     """Warns once per body whose field cannot provide the requested contacts of the pair."""
     if body._off and body._off[1] > penetration:
         name, off = body._off
-        _drivers.warn(f"{name}: its field is off by up to {off:.2g} m at 95 % of the surface, more than the "
-                      f"{penetration:.2g} m by which contacts with the other body count (penetration): "
-                      "clearances below that mean nothing; ask a smaller tolerance")
+        _drivers.warn(f"{name}: the error of its field is up to {off:.2g} m at 95 % of the surface, more than the "
+                      f"{penetration:.2g} m of the smoothing's penetration: "
+                      "smaller clearances are meaningless; set a smaller tolerance")
         body._off = None
 
 
@@ -158,7 +158,7 @@ class Pair(Owner):
                 raise ValueError(f"{name} is a {type(body).__name__}, not an abut.Body: abut.load reads "
                                  "files")
         if a.context is not b.context:
-            raise ValueError("the two bodies are of different contexts")
+            raise ValueError("the two bodies belong to different contexts")
         s = fit(a, b, smoothing)
         handle = ffi.new("abut_pair *")
         check(lib.abut_create_pair(a.handle, b.handle, s, handle))
@@ -213,7 +213,7 @@ def anneal(a: Body, b: Body, coarse: float, fine: float, stages: int = 5,
     _check_smoothing(smoothing)
     given = dict(smoothing or {})
     if "penetration" in given:
-        raise ValueError("penetration is what anneal changes: coarse and fine state it")
+        raise ValueError("anneal changes penetration itself: give coarse and fine instead")
     if not isinstance(stages, numbers.Integral) or stages < 2:
         raise ValueError(f"stages is {stages!r}, not a whole number of at least 2")
     for name, value in (("coarse", coarse), ("fine", fine)):

@@ -234,7 +234,7 @@ def _rows(value: Array | None, name: str, count: int | None, default: Sequence[f
     width = ROWS[name][0]
     if value is None:
         if default is None:
-            raise ValueError(f"{name} is missing: a superquadric has axes and exponents")
+            raise ValueError(f"{name} is missing: a superquadric needs axes and exponents")
         value = [default]
     rows = double_array(value, name)
     if rows.ndim not in (1, 2) or rows.shape[-1] != width:
@@ -270,7 +270,7 @@ def _same_lengths(given: dict[str, list[Arrays]], what: str) -> None:
 def _operations(given: Any, count: int) -> list[str]:
     named = ["add"] * count if given is None else [given] * count if isinstance(given, str) else list(given)
     if len(named) != count:
-        raise ValueError(f"operation has {len(named)} entries, and there are {count} primitives")
+        raise ValueError(f"operation has {len(named)} entries, but there are {count} primitives")
     for i, word in enumerate(named):
         if word not in OPERATIONS:
             raise ValueError(f"operation {i} is {word!r}, not 'add' or 'subtract'")
@@ -280,7 +280,7 @@ def _operations(given: Any, count: int) -> list[str]:
 def _core_kinds(given: Any, count: int) -> list[str]:
     named = ["box"] * count if given is None else [given] * count if isinstance(given, str) else list(given)
     if len(named) != count:
-        raise ValueError(f"core_kind has {len(named)} entries, and there are {count} cores")
+        raise ValueError(f"core_kind has {len(named)} entries, but there are {count} cores")
     for i, word in enumerate(named):
         if word not in CORE_KINDS:
             raise ValueError(f"core_kind {i} is {word!r}, not 'box' or 'disc'")
@@ -293,7 +293,7 @@ def _cores(given: dict[str, Any]) -> dict[str, Any]:
     if half is None:
         for name in ("core_kind", "core_radius", "core_position", "core_rotation"):
             if given.get(name) is not None:
-                raise ValueError("core_half is missing: a core has half lengths and a radius")
+                raise ValueError("core_half is missing: a core needs half lengths and a radius")
         return {"core_kind": [], **{name: np.zeros((0, *tail)) for name, tail in CORE_ROWS.items()}}
     rows = double_array(half, "core_half")
     if rows.ndim not in (1, 2) or rows.shape[-1] != 3:
@@ -301,7 +301,7 @@ def _cores(given: dict[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {"core_half": np.array(rows, ndmin=2)}
     count = len(made["core_half"])
     if given.get("core_radius") is None:
-        raise ValueError("core_radius is missing: a core has half lengths and a radius")
+        raise ValueError("core_radius is missing: a core needs half lengths and a radius")
     for name, default in (("core_radius", None), ("core_position", (0.0, 0.0, 0.0)), ("core_rotation", (1.0, 0.0, 0.0, 0.0))):
         value, wanted = given.get(name), (count, *CORE_ROWS[name])
         rows = double_array(default if value is None else value, name)
@@ -332,7 +332,7 @@ def _features(given: dict[str, Any]) -> dict[str, Any]:
     if cones is not None and cones not in CONES:
         raise ValueError(f"cones is {cones!r}, not 'mesh', 'given' or 'none'")
     if cones is not None and some != (cones == "given"):
-        raise ValueError(f"cones is {cones!r}, and vertex_cones or edge_cones {'are there' if some else 'are missing'}")
+        raise ValueError(f"cones is {cones!r}, and vertex_cones or edge_cones {'are given' if some else 'are missing'}")
     return {**made, "cones": cones or ("given" if some else "mesh")}
 
 
@@ -366,10 +366,10 @@ def numbers_from(vertices: Array, faces: Any, given: dict[str, Any]) -> ShapeNum
     for name, width in (("grid_origin", 3), ("grid_spacing", 1)):
         value = given.get(name)
         if grids and value is None:
-            raise ValueError(f"{name} is missing: a grid has an origin and a spacing")
+            raise ValueError(f"{name} is missing: a grid needs an origin and a spacing")
         rows = np.array([] if value is None else value, np.float64)
         if rows.size != width * len(grids):
-            raise ValueError(f"{name} has shape {rows.shape}, and there are {len(grids)} grids")
+            raise ValueError(f"{name} has shape {rows.shape}, but there are {len(grids)} grids")
         places[name] = rows.reshape((len(grids), 3) if width == 3 else (len(grids),))
     count = len(made["axes"]) + len(many["plane_points"]) + len(many["cloud_points"]) + len(grids)
     cores = _cores(given)
@@ -419,7 +419,7 @@ def _edges(value: Any, count: int) -> Arrays:
     if edges.size and (edges.dtype.kind not in "iu" or edges.ndim != 2 or edges.shape[1] != 2):
         raise ValueError(f"edges has shape {edges.shape} of {edges.dtype.name}, not (E, 2) of whole numbers")
     if edges.size and (edges.min() < 0 or edges.max() >= count):
-        raise ValueError(f"edges names a vertex that is not among the {count}")
+        raise ValueError(f"edges names a vertex that does not exist; there are {count}")
     return edges
 
 
@@ -474,7 +474,7 @@ def _whole(value: Any, name: str, count: int) -> Arrays:
     """Returns indices of features, which are stored among reals."""
     rows = np.asarray(value)
     if rows.size and ((rows != np.floor(rows)).any() or (rows < 0).any() or (rows >= count).any()):
-        raise ValueError(f"{name} names a vertex that is not among the {count}")
+        raise ValueError(f"{name} names a vertex that does not exist; there are {count}")
     return rows
 
 

@@ -144,7 +144,7 @@ class _Room:
 
 def _batch(pair: Pair, pose1: Array, pose2: Array, each_pose: bool) -> tuple[Batch, list[_Room]]:
     if not isinstance(pair, Pair):
-        raise ValueError("derivatives by shapes are of one abut.Pair")
+        raise ValueError("derivatives by shapes need one abut.Pair")
     b = Batch(pair, pose1, pose2, None)
     lead = b.rows.lead if each_pose else ()
     return b, [_Room(body, lead) for body in pair.bodies]
@@ -198,7 +198,7 @@ def shape_jvp(pair: Pair, pose1: Array, pose2: Array,
     check_names(want, ALL_OUTPUTS, "want")
     b, rooms = _batch(pair, pose1, pose2, each_pose)
     if tangents1 is None and tangents2 is None:
-        raise ValueError("tangents1 or tangents2 is needed")
+        raise ValueError("give tangents1, tangents2 or both")
     moves = [ffi.NULL if given is None else room.take(given, name)
              for room, given, name in zip(rooms, (tangents1, tangents2), ("tangents1", "tangents2"))]
     along = ffi.NULL if along1 is None and along2 is None else b.tangents(along1, along2)

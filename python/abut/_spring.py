@@ -68,7 +68,7 @@ def load_cloud(path: str | os.PathLike[str], *, eps1: float = 0.0, area_weight: 
     """Makes a cloud with one point per face of a closed mesh's file. eps1 0: the mean area of a face / 8. Errors: abut.Error."""
     name = os.fsdecode(path)
     if "\0" in name:
-        raise ValueError(f"{name!r} is no path")
+        raise ValueError(f"{name!r} is not a path")
     made = ffi.new("abut_cloud *")
     check(lib.abut_load_cloud(os.fsencode(name), eps1, area_weight, made))
     try:
@@ -116,7 +116,7 @@ class _Clouds:
         sizes = np.array(cloud.face_sizes, np.uint32).reshape(-1)
         indices = np.array(cloud.face_indices, np.uint32).reshape(-1)
         if len(sizes) != count or int(sizes.sum()) != len(indices):
-            raise ValueError(f"{len(sizes)} faces of {len(indices)} corners are none of {count} points")
+            raise ValueError(f"{len(sizes)} faces with {len(indices)} corners do not fit {count} points")
         self.kept += [vertices, sizes, indices]
         to.vertex_count, to.vertices = len(vertices), ffi.from_buffer("double[]", vertices)
         to.face_sizes, to.face_indices = (ffi.from_buffer("uint32_t[]", x) for x in (sizes, indices))

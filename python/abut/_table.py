@@ -74,7 +74,7 @@ def integers_of(value: Any, wanted: tuple[int, ...], tail: int, name: str) -> np
     """Returns whole numbers of a shape, or broadcast to it in all but its last `tail` axes."""
     array = np.asarray(value)
     if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} holds {array.dtype.name}, not whole numbers")
+        raise ValueError(f"{name} has dtype {array.dtype.name}, expected integers")
     if not tail or array.shape[max(array.ndim - tail, 0):] == wanted[len(wanted) - tail:]:
         try:
             return np.broadcast_to(array, wanted)
@@ -87,7 +87,7 @@ def shape_rows(row: Any, lead: tuple[int, ...], count: int, shift: int, name: st
     """Returns the index of each pose's shape among `count` shapes, as rows of a list that starts with `shift` other shapes."""
     which = integers_of(0 if row is None else row, lead, 0, name)
     if which.size and (which.min() < 0 or which.max() >= count):
-        raise ValueError(f"{name} names a shape that is not among the {count}")
+        raise ValueError(f"{name} names a shape that does not exist; there are {count}")
     shifted: np.ndarray[Any, Any] = which.astype(np.uint32, order="C") + np.uint32(shift)
     return shifted
 
@@ -307,7 +307,7 @@ class OfPositions(Subject):
 
     def __post_init__(self) -> None:
         if self.scene.moved:
-            warnings.warn("poses and distances have no controls: moved links are at their stated poses", stacklevel=4)
+            warnings.warn("poses and distances have no controls: moved links are at the poses in the scene", stacklevel=4)
 
     @property
     def context(self) -> Context:
@@ -417,7 +417,7 @@ def worlds_of(scene: SceneNumbers, given: Mapping[str, Any], controls: Any, step
     """Returns the steps that a framework of arrays requests, and their inputs, of one batch. `read` makes an array of the
     framework, `spread` broadcasts one."""
     if given["u"] is not None and controls is not None:
-        raise ValueError("u is held over all steps, controls has those of each: one of them")
+        raise ValueError("give u (the same for all steps) or controls (one row per step), not both")
     count = count_of("steps", steps, 1)
     if controls is not None:
         given, controls = {**given, "u": controls}, read(controls, "controls")

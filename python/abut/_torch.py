@@ -193,7 +193,7 @@ def by_gradients(call: str) -> Rule:
         axes = tuple(range(-plan.subject.axes, 0))
         parts = [(slope * dx[name]).sum(axes) for name, slope in gradients(plan, x, dx).items()]
         if not parts:
-            refuse("times of impact have derivatives by x0 and x1 alone, not by settings")
+            refuse("times of impact have derivatives only by x0 and x1, not by settings")
         return {"toi": sum(parts[1:], parts[0])}
 
     return Rule(backward, forward)
@@ -246,7 +246,7 @@ def _jvp_back(plan: Plan, x: Given, made: Given, bars: Given, needs: Sequence[st
 
 def _jvp_along(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
     if _poses(dx):
-        refuse("abut has no second derivatives of contacts by forward mode twice: take jacfwd of jacrev, "
+        refuse("abut has no second derivatives of contacts by forward mode over forward mode: use jacfwd of jacrev, "
                "or reduce, which has them")
     return apply("jvp", plan.subject, {**_head(x), **dx}, plan.outputs)
 

@@ -25,8 +25,8 @@ def check_numbers(precision: str, tensor: Any, name: str) -> None:
     if not isinstance(tensor, Tensor):
         raise ValueError(f"{name} is a {type(tensor).__name__}, not a tensor")
     if tensor.dtype != wanted:
-        raise ValueError(f"{name} is {tensor.dtype}, and the context computes in {wanted}: "
-                         "convert it, or open a context of that precision")
+        raise ValueError(f"{name} is {tensor.dtype}, but the context uses {wanted}: "
+                         "convert it, or open a context with that precision")
     if tensor.device.type != "cpu" or tensor.layout != torch.strided:
         raise ValueError(f"{name} is on {tensor.device}, {tensor.layout}: a dense tensor on the "
                          "cpu is needed")
@@ -63,8 +63,8 @@ def of_one_batch(pose1: Any, pose2: Any) -> tuple[Tensor, Tensor]:
         try:
             pose1, pose2 = torch.broadcast_tensors(pose1, pose2)
         except RuntimeError:
-            raise ValueError(f"pose1 has shape {tuple(pose1.shape)} and pose2 {tuple(pose2.shape)}, which are not of "
-                             "one batch") from None
+            raise ValueError(f"pose1 has shape {tuple(pose1.shape)} and pose2 {tuple(pose2.shape)}, which do not have "
+                             "the same batch") from None
     return pose1, pose2
 
 

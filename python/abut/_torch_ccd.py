@@ -16,7 +16,7 @@ from abut._torch_arrays import check_numbers, check_pose
 
 __all__ = ["Ccd", "CcdQueries", "ccd", "ccd_queries"]
 
-NO_SECOND = "times of impact have first derivatives, and no second ones"
+NO_SECOND = "times of impact have only first derivatives"
 
 
 class Ccd(NamedTuple):
@@ -118,7 +118,7 @@ def ccd_queries(kind: str, x0: Tensor, x1: Tensor, *, separation: Any = 0.0, kee
     for name, value in there.items():
         check_numbers(chosen.precision, value, name)
         if value.requires_grad and name not in ("x0", "x1"):
-            raise ValueError(f"{name} asks for a gradient: times of impact have derivatives by x0 and x1 alone")
+            raise ValueError(f"{name} requires a gradient, but times of impact have derivatives only by x0 and x1")
     vertices = VERTICES[_ccd.kind_of(kind)]
     operands = _together(there, _ccd.axes_of(there, (vertices, 3)))
     subject = OfFeatures(chosen, vertices, settings)

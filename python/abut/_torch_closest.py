@@ -17,7 +17,7 @@ from abut._torch_arrays import array, check_poses, of_one_batch, rows_of
 
 __all__ = ["Closest", "closest"]
 
-NO_SECOND = "closest points have first derivatives, and no second ones"
+NO_SECOND = "closest points have only first derivatives"
 
 
 class Closest(NamedTuple):

@@ -18,7 +18,7 @@ __all__ = ["distances", "poses"]
 for _call, _what in (("poses", "poses of links"), ("distances", "distances of worlds")):
     make(_call, by_calls(_call + "_vjp", _call + "_jvp"))
     for _ending in ("_vjp", "_jvp"):
-        make(_call + _ending, no_more(f"{_what} have first derivatives, and no second ones"))
+        make(_call + _ending, no_more(f"{_what} have only first derivatives"))
 
 
 def _made(call: str, subject: OfPositions, q: Any, output: str) -> Tensor:

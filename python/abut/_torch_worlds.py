@@ -40,7 +40,7 @@ def _along(plan: Plan, x: Given, dx: Given) -> Given:
 
 make("steps", by_calls("steps_vjp", "steps_jvp", _along))
 for _call in ("steps_vjp", "steps_jvp"):
-    make(_call, no_more("steps of worlds have first derivatives, and no second ones"))
+    make(_call, no_more("steps of worlds have only first derivatives"))
 
 
 def _no_tangents(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
@@ -48,7 +48,7 @@ def _no_tangents(plan: Plan, x: Given, made: Given, dx: Given) -> Made:
 
 
 make("forces", by_calls("forces_vjp", "forces_jvp")._replace(jvp=_no_tangents))
-make("forces_vjp", no_more("forces of contacts have first derivatives, and no second ones"))
+make("forces_vjp", no_more("forces of contacts have only first derivatives"))
 
 
 @torch.compiler.disable

@@ -19,7 +19,7 @@ from abut._pair import Pair
 from abut._shape_numbers import LISTS, ROWS, ShapeNumbers, create, times
 
 Arrays = np.ndarray[Any, Any]
-NO_SECOND = "contacts have first derivatives by shapes in reverse mode, and no second ones"
+NO_SECOND = "contacts have only first derivatives by shapes, in reverse mode"
 BLOCK, ROOM = 256, 1 << 24  # poses whose rows of a reduction's gradient are in memory at once, and their total numbers
 
 
@@ -69,7 +69,7 @@ def plan_of(pair: Any, shapes: tuple[Any, Any], index: Any, kind: str | None, wa
             follow: bool, shape_of: Callable[[Any, str], tuple[int, ...]]) -> tuple[Plan, list[Any]]:
     """Returns the plan, and the arrays in its order. shape_of checks an array for its kind and returns its shape."""
     if not isinstance(pair, Pair) or index is not None:
-        raise ValueError("shape1 and shape2 are of one abut.Pair: there is no list of pairs, and no index")
+        raise ValueError("shape1 and shape2 work only with one abut.Pair, without a list of pairs and an index")
     if kind is None:
         check_names(want, ALL_OUTPUTS, "want")
         if "weight" in want:
@@ -100,7 +100,7 @@ def plan_of(pair: Any, shapes: tuple[Any, Any], index: Any, kind: str | None, wa
                 slots.append(slot)
                 arrays.append(array)
     if follow and not slots:
-        raise ValueError("follow is of shape1 and shape2: give one")
+        raise ValueError("follow works only with shape1 or shape2: give one")
     return Plan(pair, tuple(slots), kind, tuple(name for name in OUTPUTS if name in want), nearest, follow), arrays
 
 

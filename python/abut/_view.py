@@ -54,7 +54,7 @@ def _poses(pose1: Any, pose2: Any) -> tuple[int, np.ndarray[Any, Any], np.ndarra
             raise ValueError(f"{name} has shape {pose.shape}, not (6,), (7,) or (4, 4), or (N, ...) of these")
         if pose.ndim > axes + 1:
             flat = (-1, *pose.shape[pose.ndim - axes:])
-            raise ValueError(f"{name} has shape {pose.shape}, and a page has one axis of frames: {name}.reshape{flat} has one")
+            raise ValueError(f"{name} has shape {pose.shape}, but a page has only one axis of frames: use {name}.reshape{flat} has one")
         if axes == 2:
             check_matrix(pose, name)
     one, two = of_one_kind(np, *given)
@@ -62,7 +62,7 @@ def _poses(pose1: Any, pose2: Any) -> tuple[int, np.ndarray[Any, Any], np.ndarra
     try:
         lead = np.broadcast_shapes(one.shape[:-1], two.shape[:-1]) or (1,)
     except ValueError:
-        raise ValueError(f"pose1 is of {len(one)} frames and pose2 of {len(two)}") from None
+        raise ValueError(f"pose1 has {len(one)} frames, but pose2 has {len(two)}") from None
     kind = lib.ABUT_POSE_TWIST if width == 6 else lib.ABUT_POSE_QUATERNION
     return kind, *(np.ascontiguousarray(np.broadcast_to(pose, (*lead, width))) for pose in (one, two))
 
@@ -108,7 +108,7 @@ def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any 
     kept: list[Any] = []
     if isinstance(what, Pair):
         if energy is not None or v is not None or u is not None:
-            raise ValueError("energy, v and u are of a scene: a pair's page has the energy of its contacts")
+            raise ValueError("energy, v and u work only with a scene: the page of a pair has the energy of its contacts")
         kind, one, two = _poses(pose1, pose2)
         frames = len(one)
         good = [np.isfinite(pose).all(1) & (pose[:, 3:].any(1) if pose.shape[1] == 7 else True) for pose in (one, two)]
@@ -121,7 +121,7 @@ def view(what: Pair | Scene, pose1: Any = None, pose2: Any = None, *, time: Any 
             options.names[i] = name
     else:
         if pose2 is not None or len(names):
-            raise ValueError("pose2 and names are of a pair")
+            raise ValueError("pose2 and names work only with a pair")
         if pose1 is None:
             raise ValueError("q is missing: positions (N, nq) of a scene")
         q = double_array(pose1, "q")

@@ -25,8 +25,8 @@ MAPS = {"slope_to_tangent": 0, "slope_from_tangent": 1, "gradient_to_tangent": 2
         "gradient_from_tangent": 3}
 
 
-NO_TANGENTS = "steps of worlds have gradients by springs, and no tangents along them"
-NO_FORCE_TANGENTS = "forces of contacts have gradients, in reverse mode, and no tangents"
+NO_TANGENTS = "steps of worlds have gradients by springs, but no tangents along springs"
+NO_FORCE_TANGENTS = "forces of contacts have gradients (reverse mode), but no tangents"
 
 
 class WorldStatus(enum.IntFlag):
@@ -66,26 +66,26 @@ WorldStatus.__module__ = "abut"
 
 # The status bits with a warning, as in the command.
 _TOLD = {
-    WorldStatus.NOT_FINITE: "are not finite, and keep the last state that they had",
-    WorldStatus.DIVERGED: "diverge, and keep the last state that they had",
-    WorldStatus.OVERFLOW: "had more contacts than the scene's bound, which is `most` of \"lcp\" (16 unless "
-                          "stated) or a soft scene's `capacity` or `most_contacts`: some were left out",
-    WorldStatus.NOT_CONVERGED: "had steps whose solver did not end within the scene's `iterations`",
-    WorldStatus.SINGULAR: "have a mass matrix, or a solver's, that is not positive, and keep the last state "
-                          "that they had",
-    WorldStatus.BAD_INPUT: "had states, controls or parameters that are not usable, and keep the last state "
-                           "that they had",
-    WorldStatus.SQUEEZED: "had hard contacts that push against each other, and gave way a little",
-    WorldStatus.FAST: "had bodies that went farther in a step than half of the thinner one, and may have "
+    WorldStatus.NOT_FINITE: "are not finite, and keep their last valid state",
+    WorldStatus.DIVERGED: "diverge, and keep their last valid state",
+    WorldStatus.OVERFLOW: "had more contacts than the scene allows (`most` of \"lcp\", by default 16, "
+                          "or `capacity` or `most_contacts` of a soft scene): some contacts were left out",
+    WorldStatus.NOT_CONVERGED: "had steps whose solver did not converge within the scene's `iterations`",
+    WorldStatus.SINGULAR: "have a mass matrix or a solver matrix that is not positive definite, and keep "
+                          "their last valid state",
+    WorldStatus.BAD_INPUT: "had states, controls or parameters that are not valid, and keep "
+                           "their last valid state",
+    WorldStatus.SQUEEZED: "had hard contacts that push against each other, and were softened a little",
+    WorldStatus.FAST: "had bodies that moved in one step by more than half of the thinner body, and may have "
                       "passed through each other",
-    WorldStatus.GAINED: "had springs that gave energy which nothing had: the time step is too long for them",
-    WorldStatus.SWEEP_LIMIT: "had more impacts in a step than are looked at, and lost what was left of it",
-    WorldStatus.DEEP: "had bodies so deep in each other that their contacts had less than half of the depth"}
+    WorldStatus.GAINED: "had springs that added energy: the time step is too long for these springs",
+    WorldStatus.SWEEP_LIMIT: "had more impacts in a step than the limit, and lost the rest of the step",
+    WorldStatus.DEEP: "had bodies that overlap so deeply that their contacts show less than half of the depth"}
 
 
 def _whose(fast_links: np.ndarray[Any, Any] | None, world: int) -> str:
     if fast_links is None:
-        return '; want=("fast_links",) tells of which links'
+        return '; want=("fast_links",) gives the links'
     of = [f"link {link - 1}" if link else "the world" for link in fast_links.reshape(-1, 2)[world].tolist()]
     return f": {of[0]} and {of[1]}"
 
@@ -272,7 +272,7 @@ class Call:
         self.given: Any = None  # the struct of given contacts
         self.worlds = ffi.new("abut_worlds *", lib.abut_default_worlds())
         if u is not None and controls is not None:
-            raise ValueError("u is held over all steps, controls has those of each: one of them")
+            raise ValueError("give u (the same for all steps) or controls (one row per step), not both")
         self.steps = count_of("steps", steps, 1)
         inputs: dict[str, tuple[Array, Shape]] = {"q": (q, (scene.nq,)), "v": (v, (scene.nv,))}
         if u is not None:
@@ -314,7 +314,7 @@ class Call:
         for name in ("owner", "opposing", "pair"):
             which = np.asarray(getattr(contacts, name))
             if which.ndim != 1 or which.dtype.kind not in "iu":
-                raise ValueError(f"{name} is no row of whole numbers")
+                raise ValueError(f"{name} must be a row of integers")
             beyond = which[(which < -2 ** 31) | (which >= 2 ** 31)]
             if beyond.size:  # truncated to 32 bits, 2 ** 32 would be the first link
                 raise ValueError(f"{name} holds {beyond[0]}, which is no {'pair' if name == 'pair' else 'link'}")
@@ -377,7 +377,7 @@ class Call:
             made["q_record"] = self.output("q_record", (kept, scene.nq))
             made["v_record"] = self.output("v_record", (kept, scene.nv))
         if "energy_record" in want and not self.record:
-            raise ValueError("no state is kept that energy_record could be of: record is 0")
+            raise ValueError("energy_record needs recorded states, but record is 0")
         slots = self.given.count if self.given else scene.contacts
         tails = {"mass": (scene.nv, scene.nv), "multipliers": (slots, 3), "energy": (2,), "momentum": (6,),
                  "energy_record": (self.steps // (self.record or 1), 2), "link_forces": (scene.links, 6),
@@ -407,7 +407,7 @@ class Call:
             return (scene.pairs, SPRING_WIDTH)
         if name in ("p", "d", "n", "activity"):
             if name not in self.arrays:
-                raise ValueError(f"wrt names {name!r}, and no contacts are given")
+                raise ValueError(f"wrt names {name!r}, but no contacts are given")
             return tuple(self.arrays[name].shape[len(self.rows.lead):])
         return ({"q": scene.nq, "v": scene.nv, "u": scene.nu, "mass_scale": scene.links,
                  "friction": scene.parameters, "stiffness": scene.parameters, "gravity": 3}[name],)
@@ -475,7 +475,7 @@ def count_of(name: str, value: Any, default: int) -> int:
     if value is None:
         return default
     if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 0:
-        raise ValueError(f"{name} is {value!r}, not a whole number from 0 on")
+        raise ValueError(f"{name} is {value!r}, not an integer of at least 0")
     return int(value)
 
 

@@ -62,7 +62,7 @@ class _Starts(dict[str, Start]):
     """Starts by name. The error for a missing name lists the existing names."""
 
     def __missing__(self, name: str) -> Start:
-        raise KeyError(f"no start `{name}`: the scene names " + (", ".join(f"`{one}`" for one in self) or "none"))
+        raise KeyError(f"there is no start `{name}`: the starts of the scene are " + (", ".join(f"`{one}`" for one in self) or "none"))
 
 
 class Distances(NamedTuple):
@@ -155,17 +155,17 @@ class Scene(Owner):
         self._bodies: int = info.bodies
         self.candidate_count: int = info.candidates
         if info.cloud_gap > GAP_MOST:
-            warn(renamed(f"{name}: links[{info.cloud_link}].bodies[{info.cloud_body}]: the field of its cloud is up to "
-                 f"{100 * info.cloud_gap:.2g} % of its diagonal off, at its faces or in its hollows: "
+            warn(renamed(f"{name}: links[{info.cloud_link}].bodies[{info.cloud_body}]: the error of the field of its cloud is up to "
+                 f"{100 * info.cloud_gap:.2g} % of its diagonal, at its faces or in its hollows: "
                  "the mesh is too coarse or too hollow for springs"))
-        more = f"; {info.suspicious_bodies - 1} more bodies have suspicions" if info.suspicious_bodies > 1 else ""
+        more = f"; {info.suspicious_bodies - 1} more bodies have such warnings" if info.suspicious_bodies > 1 else ""
         for text in diagnostic_texts(info.report):
             warn(renamed(f"{name}: links[{info.suspicious_link}].bodies[{info.suspicious_body}]: {text}{more}"))
         if info.sinking_share > SINKING_MOST:
-            others = f", as {info.sinking_pairs - 1} more by less" if info.sinking_pairs > 1 else ""
+            others = f", and {info.sinking_pairs - 1} more by less" if info.sinking_pairs > 1 else ""
             warn(renamed(f"{name}: {self._name_pair(info.sinking_pair)}: at rest its spring gives way by {1e3 * info.sinking:.2g} mm, "
-                 f"{100 * info.sinking_share:.2g} % of the smaller body's diagonal{others}; a k of "
-                 f"{info.sinking_k:.2g} N/m makes that 1 %"))
+                 f"{100 * info.sinking_share:.2g} % of the smaller body's diagonal{others}; with k = "
+                 f"{info.sinking_k:.2g} N/m it is 1 %"))
         self._check(name, renamed)
 
     def _name_pair(self, i: int) -> str:
@@ -225,13 +225,13 @@ class Scene(Owner):
 
     def _link(self, link: str | int, names: tuple[str | None, ...]) -> int:
         if not isinstance(link, (str, int, np.integer)):
-            raise ValueError(f"a link is a name or a number, not {link!r}")
+            raise ValueError(f"a link must be a name or a number, not {link!r}")
         if isinstance(link, str):
             if link not in names:
-                raise ValueError(f"no link is named {link!r}: there are {', '.join(filter(None, names)) or 'no names'}")
+                raise ValueError(f"there is no link with the name {link!r}: there are {', '.join(filter(None, names)) or 'no names'}")
             return names.index(link)
         if not 0 <= link < self.links:
-            raise ValueError(f"there is no link {link} of {self.links}")
+            raise ValueError(f"there is no link {link} (0-based); there are {self.links}")
         return link
 
     def _select(self, pairs: Sequence[WorldPair] | None, smooth: bool, temperature: float) -> OfPositions:
@@ -244,15 +244,15 @@ class Scene(Owner):
         for i, pair in enumerate(pairs):
             if isinstance(pair, (int, np.integer)):
                 if not 0 <= pair < self.candidate_count:
-                    raise ValueError(f"there is no candidate {pair} of {self.candidate_count}")
+                    raise ValueError(f"there is no candidate {pair} (0-based); there are {self.candidate_count}")
                 of.append((int(pair), i))
                 continue
             if isinstance(pair, str) or len(pair) != 2:
-                raise ValueError(f"pairs are numbers of candidates, or two links each, not {pair!r}")
+                raise ValueError(f"a pair must be the number of a candidate, or two links, not {pair!r}")
             a, b = (self._link(link, names) for link in pair)
             found = np.flatnonzero((links == sorted((a, b))).all(1))
             if not len(found):
-                raise ValueError(f"no pair of the scene is of links {pair!r}: list it under \"pairs\", or have automatic ones")
+                raise ValueError(f"the scene has no pair of links {pair!r}: list it under \"pairs\", or set `automatic`")
             of.extend((int(candidate), i) for candidate in found)
         return OfPositions(self, len(pairs), tuple(of), smooth, temperature)
 
@@ -469,9 +469,9 @@ class Scene(Owner):
         bars = {"q": q_bar, "v": v_bar, "q_record": q_record_bar, "v_record": v_record_bar,
                 "acceleration": acceleration_bar, "link_forces": link_forces_bar, "pair_forces": pair_forces_bar}
         if all(bar is None for bar in bars.values()):
-            raise ValueError(f"a cotangent is needed: {', '.join(name + '_bar' for name in bars)}")
+            raise ValueError(f"give at least one cotangent: {', '.join(name + '_bar' for name in bars)}")
         if not record and not (q_record_bar is None and v_record_bar is None):
-            raise ValueError("no state is kept that q_record_bar and v_record_bar could be of: record "
+            raise ValueError("q_record_bar and v_record_bar need recorded states, but record "
                              "is 0")
         options = {"w": w, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
                    "gravity": gravity, "springs": springs}
@@ -506,7 +506,7 @@ class Scene(Owner):
                     "friction": friction_tangent, "stiffness": stiffness_tangent,
                     "gravity": gravity_tangent}
         if all(tangent is None for tangent in tangents.values()):
-            raise ValueError(f"a tangent is needed: {', '.join(name + '_tangent' for name in tangents)}")
+            raise ValueError(f"give at least one tangent: {', '.join(name + '_tangent' for name in tangents)}")
         call = Call(self, q, v, u, controls, steps, record, contacts, w=w, mass_scale=mass_scale,
                     friction=friction, stiffness=stiffness, gravity=gravity, springs=springs)
         made = call.results()
@@ -563,7 +563,7 @@ class Scene(Owner):
         try:
             lead = np.broadcast_shapes(own.shape[:-1], other.shape[:-1])
         except ValueError:
-            raise ValueError(f"q has shape {own.shape} and {name} {other.shape}, which are not of one "
+            raise ValueError(f"q has shape {own.shape} and {name} {other.shape}, which do not have the same "
                              "batch") from None
         rows = Rows(self.context.dtype, lead)
         own = rows.read(own, (self.nq,), "q")

@@ -47,11 +47,11 @@ def real_of(value: Any, dtype: np.dtype[Any], name: str) -> jax.Array:
     if not isinstance(value, jax.Array):
         array = np.asarray(value)
         if array.dtype.kind not in "iuf":
-            raise ValueError(f"{name} holds {array.dtype.name}, not numbers")
+            raise ValueError(f"{name} has dtype {array.dtype.name}, expected numbers")
         return jnp.asarray(array.astype(dtype, copy=False))
     if value.dtype != dtype:
-        raise ValueError(f"{name} is {value.dtype.name}, and the context computes in {dtype.name}: "
-                         "convert it, or open a context of that precision")
+        raise ValueError(f"{name} is {value.dtype.name}, but the context uses {dtype.name}: "
+                         "convert it, or open a context with that precision")
     return value
 
 
@@ -66,7 +66,7 @@ def poses_of(pose1: Any, pose2: Any, dtype: np.dtype[Any]) -> list[Any]:
     try:
         lead = jnp.broadcast_shapes(*(pose.shape[:-1] for pose in poses))
     except ValueError:
-        raise ValueError(f"pose1 has shape {poses[0].shape} and pose2 {poses[1].shape}, which are not of one "
+        raise ValueError(f"pose1 has shape {poses[0].shape} and pose2 {poses[1].shape}, which do not have the same "
                          "batch") from None
     return [spread(pose, lead + pose.shape[-1:]) for pose in poses]
 
@@ -78,8 +78,7 @@ def spread(array: Any, shape: tuple[int, ...]) -> jax.Array:
 
 def check_precision(dtype: np.dtype[Any]) -> None:
     if jax.dtypes.canonicalize_dtype(dtype) != dtype:
-        raise ValueError("the context computes in float64, which JAX has once jax_enable_x64 is "
-                         "set")
+        raise ValueError("the context uses float64: set jax_enable_x64 in JAX")
 
 
 def bind(call: str, subject: Subject, given: Given, outputs: Iterable[str]) -> Made:
@@ -152,7 +151,7 @@ def through_host(*args: Any, plan: Plan) -> Sequence[Any]:
 
 
 def _missing(*args: Any, plan: Plan) -> NoReturn:
-    raise NotImplementedError("contacts have no second derivatives by forward mode twice, and no third ones: take "
+    raise NotImplementedError("contacts have no second derivatives by forward mode over forward mode, and no third derivatives: use "
                               "reverse mode once, as jax.hessian does, or jax.grad of jax.jvp")
 
 

@@ -115,7 +115,7 @@ def _operands(pair: Pairs, pose1: Any, pose2: Any, index: Any, kind: str = "") -
     """Returns the subject of the call, and the poses, broadcast, with the index if there is one."""
     pairs = (pair,) if isinstance(pair, Pair) else _list_of(pair)
     if isinstance(pair, Pair) != (index is None):
-        raise ValueError("index tells of a list of pairs which one each pose is of: one pair has "
+        raise ValueError("index is only for a list of pairs: one pair has "
                          "none, and a list needs it")
     dtype = pairs[0].dtype
     check_precision(dtype)
@@ -129,10 +129,10 @@ def _operands(pair: Pairs, pose1: Any, pose2: Any, index: Any, kind: str = "") -
 def _index(index: Any, lead: tuple[int, ...], count: int) -> jax.Array:
     which = index if isinstance(index, jax.Array) else np.asarray(index)
     if which.dtype.kind not in "iu":
-        raise ValueError(f"index holds {which.dtype.name}, not whole numbers")
+        raise ValueError(f"index has dtype {which.dtype.name}, expected integers")
     if isinstance(which, np.ndarray) and which.size and (
             which.min() < 0 or which.max() >= count):
-        raise ValueError(f"index names a pair that is not among the {count}")
+        raise ValueError(f"index names a pair that does not exist; there are {count}")
     if which.dtype.itemsize > 4:  # truncated to 32 bits, 2 ** 32 would be the first pair
         which = jnp.where((which < 0) | (which >= count), count, which)
     try:

@@ -168,7 +168,7 @@ class _Team:
     def __init__(self, comm: Any) -> None:
         given = MPI.COMM_WORLD if comm is None else comm
         if given == MPI.COMM_NULL or given.Is_inter():
-            raise ValueError("comm is no communicator of one group of ranks")
+            raise ValueError("comm must be an intracommunicator (one group of ranks)")
         self.agreed = False  # all ranks raise the current exception
         self.signals = _Signals()
         try:
@@ -359,7 +359,7 @@ def _share(name: str, comm: Any, block: int, prepare: Callable[[], _Job]) -> Non
     def checked() -> _Job:
         job = prepare()
         if MPI.Query_thread() < MPI.THREAD_SERIALIZED and team.size > 1:
-            raise RuntimeError("MPI has no MPI_THREAD_SERIALIZED: let mpi4py start it, whose default is more (mpi4py.rc.thread_level)")
+            raise RuntimeError("MPI does not support MPI_THREAD_SERIALIZED: let mpi4py initialise MPI (mpi4py.rc.thread_level)")
         if not 0 <= job.total <= _NUMBER_MOST or block < 1:
             raise ValueError(f"{job.total} elements in blocks of {block}: there are 0 to 2**63 - 1, in blocks of at least 1")
         return job
@@ -369,9 +369,9 @@ def _share(name: str, comm: Any, block: int, prepare: Callable[[], _Job]) -> Non
         call = int.from_bytes(name.encode()[-7:], "big")
         least = team.least(job.total, -job.total, call, -call, min(int(block), _NUMBER_MOST))
         if least[2] != -least[3]:
-            team.refuse(f"abut.mpi.{name}: other ranks have called another function")
+            team.refuse(f"abut.mpi.{name}: other ranks called another function")
         if least[0] != -least[1]:
-            team.refuse(f"abut.mpi.{name}: ranks have batches of {least[0]} and of {-least[1]} elements")
+            team.refuse(f"abut.mpi.{name}: the ranks have batches of different sizes, from {least[0]} to {-least[1]} elements")
         if not job.total:
             return
         team.do_all(least[4], job)
@@ -391,7 +391,7 @@ def _read(poses: Poses, count: int | None) -> tuple[Callable[[int, int], tuple[A
     """Returns a function for arrays of rows first .. stop - 1, and the number of rows."""
     if callable(poses):
         if count is None:
-            raise ValueError("count is needed: how many poses there are that `poses` gives by ranges")
+            raise ValueError("count is missing: give the number of poses that `poses` returns by ranges")
         # A memory map would not be converted to the context's precision.
         return (lambda first, stop: tuple(np.asarray(a) if isinstance(a, np.ndarray) else a for a in poses(first, stop))), int(count)
     array = np.load(poses, mmap_mode="r") if isinstance(poses, (str, os.PathLike)) else poses
@@ -404,7 +404,7 @@ def _read(poses: Poses, count: int | None) -> tuple[Callable[[int, int], tuple[A
         raise ValueError(f"poses have shape {np.shape(array)}, not (N, 12) or (N, 14)")
     width = np.shape(array)[1] // 2
     if count is not None and count != len(array):
-        raise ValueError(f"count is {count}, and there are {len(array)} poses")
+        raise ValueError(f"count is {count}, but there are {len(array)} poses")
 
     def read(first: int, stop: int) -> tuple[Any, ...]:
         rows = np.asarray(array[first:stop])
@@ -421,7 +421,7 @@ def _write(sink: Sink, total: int) -> Callable[[int, int, Any], Any]:
         raise ValueError("sink is an empty mapping: arrays by the names of what is computed, or a function")
     for name, array in sink.items():
         if len(array) != total:
-            raise ValueError(f"sink's {name!r} has {len(array)} rows, and there are {total} poses")
+            raise ValueError(f"sink's {name!r} has {len(array)} rows, but there are {total} poses")
 
     def write(first: int, stop: int, result: Any) -> None:
         for name, array in sink.items():
@@ -431,7 +431,7 @@ def _write(sink: Sink, total: int) -> Callable[[int, int, Any], Any]:
             # An array of another shape might broadcast the rows.
             expected = (stop - first, *np.shape(array)[1:])
             if np.shape(rows) != expected:
-                raise ValueError(f"sink's {name!r} takes {expected} of {stop - first} poses, and the result has {np.shape(rows)}")
+                raise ValueError(f"sink's {name!r} takes {expected} of {stop - first} poses, but the result has {np.shape(rows)}")
             array[first:stop] = rows
 
     return write

@@ -29,14 +29,14 @@ __all__ = ["contacts", "jvp", "reduce", "step", "vjp"]
 def _place(context: Context, array: Any, shape: tuple[int, ...], name: str) -> Any:
     """Returns an array's cl_mem. The array must be the whole cl_mem from its beginning."""
     if not isinstance(array, cla.Array):
-        raise ValueError(f"{name} is a {type(array).__name__}, no pyopencl array")
+        raise ValueError(f"{name} is a {type(array).__name__}, not a pyopencl array")
     if array.shape != shape or array.dtype != context.dtype:
         raise ValueError(f"{name} has shape {array.shape} of {array.dtype.name}, not {shape} of "
                          f"{context.dtype.name}")
     if not array.flags.c_contiguous or array.offset:
-        raise ValueError(f"{name} is not contiguous, or does not begin where its memory does")
+        raise ValueError(f"{name} is not contiguous, or does not begin at the start of its memory")
     if array.queue is not None and array.queue != context._queue:
-        raise ValueError(f"{name} is of another queue than the context's: finish that one, and take "
+        raise ValueError(f"{name} belongs to another queue than the context: finish that queue, and get "
                          "the array by with_queue")
     memory: Any = array.base_data
     return ffi.cast("void *", memory.int_ptr) if array.size else ffi.NULL
@@ -49,7 +49,7 @@ class _Batch:
             raise ValueError("the pair's context was opened without a queue: abut.Context(queue=...)")
         for name, pose in (("pose1", pose1), ("pose2", pose2)):
             if not isinstance(pose, cla.Array) or pose.ndim != 2 or pose.shape[1] not in (6, 7):
-                raise ValueError(f"{name} is no pyopencl array of shape (N, 6) or (N, 7)")
+                raise ValueError(f"{name} is not a pyopencl array of shape (N, 6) or (N, 7)")
         if pose1.shape != pose2.shape:
             raise ValueError(f"pose1 has shape {pose1.shape} and pose2 {pose2.shape}")
         self.count, self.width = pose1.shape
@@ -145,7 +145,7 @@ def jvp(pair: Pair, pose1: Any, pose2: Any, *, tangent1: Any = None, tangent2: A
     """Computes derivatives of the contacts along tangents (N, P) of the poses."""
     check_names(want, ALL_OUTPUTS, "want")
     if tangent1 is None and tangent2 is None:
-        raise ValueError("tangent1 or tangent2 is needed")
+        raise ValueError("give tangent1, tangent2 or both")
     b = _Batch(pair, pose1, pose2)
     along = b.inputs("abut_pose_tangents *", {"pose1": tangent1, "pose2": tangent2},
                      lambda name: (b.width,))
@@ -165,7 +165,7 @@ class _Worlds(Call):
         if context._queue is None:
             raise ValueError("the scene's context was opened without a queue: abut.Context(queue=...)")
         if not isinstance(q, cla.Array) or q.ndim != 2:
-            raise ValueError(f"q is no pyopencl array of shape (N, {self.scene.nq})")
+            raise ValueError(f"q is not a pyopencl array of shape (N, {self.scene.nq})")
         self.rows = Rows(self.dtype, (q.shape[0],))
         for name, (array, tail) in inputs.items():
             _place(context, array, (q.shape[0], *tail), name)

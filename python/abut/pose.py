@@ -22,7 +22,7 @@ def _read(value: _typing.Any, name: str, widths: tuple[int, ...]) -> _Array:
     array = _np.asarray(value)
     if array.dtype not in (_np.float32, _np.float64):
         if array.dtype.kind not in "iu":
-            raise ValueError(f"{name} holds {array.dtype.name}, not float32 or float64")
+            raise ValueError(f"{name} has dtype {array.dtype.name}, expected float32 or float64")
         array = array.astype(_np.float64)
     if not array.ndim or array.shape[-1] not in widths:
         raise ValueError(f"{name} has shape {array.shape}: its last axis is "
@@ -88,7 +88,7 @@ def compose(left: _typing.Any, right: _typing.Any) -> _Array:
     """Computes products of poses of one kind (..., P), left right: x is mapped to left(right(x))."""
     x, y = _together(_read(left, "left", (6, 7)), _read(right, "right", (6, 7)))
     if x.shape != y.shape:
-        raise ValueError(f"left has {x.shape[-1]} numbers a pose and right has {y.shape[-1]}")
+        raise ValueError(f"left has {x.shape[-1]} numbers per pose, but right has {y.shape[-1]}")
     out = _np.empty_like(x)
     _check(_lib.abut_pose_compose(_precision(x), x.shape[-1] - 6, _rows(x), _pointer(x), _pointer(y),
                                 _pointer(out)))

@@ -81,10 +81,10 @@ def _subject(pair: Pairs, kind: str, index: Any, pose1: Tensor | None, pose2: Te
     """Returns the subject of a call, with poses and index of one shape. Compiled programs refer to pairs by number."""
     one = isinstance(pair, Pair)
     if one and index is not None:
-        raise ValueError("index tells of a list of pairs which one each pose is of; there is one "
+        raise ValueError("index is only for a list of pairs; there is one "
                          "pair")
     if not one and index is None:
-        raise ValueError("a list of pairs needs index, which tells of each pose the pair")
+        raise ValueError("a list of pairs needs index, which names the pair of each pose")
     compiled = torch.compiler.is_compiling()
     pairs: tuple[Any, ...] = (pair,) if isinstance(pair, Pair) else tuple(pair) if compiled else _list_of(pair)
     if not compiled:

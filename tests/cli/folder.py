@@ -278,7 +278,7 @@ def parameters():
                                    "index 3. They stay at their start."],
             ("spring", "scaled"): ["worlds whose array 'friction' has negative numbers: 1 of 5; the first one has index 1. They stay at their start.",
                                    "worlds whose array 'stiffness' has numbers that are not above 0: 2 of 5; the first one has index 1. They stay "
-                                   "where they begin."],
+                                   "at their start."],
             ("s", "soft"): ["worlds whose array 'friction' has negative numbers: 1 of 5; the first one has index 4. These count as 1e-5.",
                             "worlds whose array 'stiffness' has negative numbers: 2 of 5; the first one has index 1. These count as 1e-6."]}
     for (scene, states), texts in says.items():

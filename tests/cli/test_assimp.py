@@ -85,9 +85,9 @@ def test_what_is_refused():
     wrong("empty.dae: is empty", "field empty.dae -o no.body.json")
     for mesh in "garbage.glb garbage.gltf garbage.dae cut.glb header.glb cut.dae short.gltf".split():
         run(2, f"field {mesh} -o no.body.json",
-            err=f"^abut: {mesh}: Assimp [0-9.]+ does not read it: .")
+            err=f"^abut: {mesh}: Assimp [0-9.]+ cannot read it: .")
     run(2, "field lost.gltf -o no.body.json",
-        err=r"^abut: lost\.gltf: Assimp [0-9.]+ does not read it: .*nowhere\.bin")
+        err=r"^abut: lost\.gltf: Assimp [0-9.]+ cannot read it: .*nowhere\.bin")
     for mesh in ("lines.glb", "nodes.glb"):
         run(2, f"field {mesh} -o no.body.json",
             err=f"^abut: {mesh}: it holds no triangles, according to Assimp [0-9.]+$")

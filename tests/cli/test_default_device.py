@@ -6,7 +6,7 @@ import shutil
 from support import *
 
 BASE = f"contacts {POSES} --smoothing sharp.json"
-DRIVER = ("abut: warning: no OpenCL device is there, so that the host path computes, which is slow: "
+DRIVER = ("abut: warning: there is no OpenCL device, so the slow host path is used: "
           "install an OpenCL driver such as PoCL (Debian's package pocl-opencl-icd)")
 
 

@@ -110,7 +110,7 @@ def test_diagnostics_by_name():
     # A field that is off by more than contacts with a much smaller body count; not with one of like size.
     said = run(0, "contacts tests/golden/airplane-drill/a.obj tiny.stl --poses poses.csv -o",
                f"tiny.npz {ON} -q",
-               err=r"^abut: warning: .*/a\.obj: the error of its field is up to [0-9.e-]+ m at 95 % of the surface, more than the [0-9.e-]+ m")
+               err=r"^abut: warning: .*/a\.obj: the error of its field is up to [0-9.e-]+ m at 95 % of the surface, more than the smoothing.s penetration of [0-9.e-]+ m")
     check(lines_with(said.err, r"a\.obj: the error of its field") == 1, "it is said more than once")
     said = run(0, "contacts tests/golden/airplane-drill/a.obj box.stl --poses poses.csv -o",
                f"like.npz {ON} -q")

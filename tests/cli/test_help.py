@@ -96,7 +96,7 @@ def test_values_and_examples():
                  "compare": f"{TESTS.parent}/assets/drop.scene.json --steps 1"}.get(name, "cube.obj slab.obj --poses poses.csv -o no.npz")
         more = "--mean-distance" if name == "gradient" and option != "reduce" else ""
         said = command(f"{name} {words} {more} --{option} no-such-word").err
-        found = re.search(r"(?:possible: |is neither )(.*)", said)
+        found = re.search(r"(?:possible values: |` must be )(.*)", said)
         check(found is not None, f"{name} --{option} does not say what is possible: {said}")
         if found:
             check(sorted(set(re.split(r"[ ,.]+", found[1])) - {"", "nor", "or"}) == bash(["abut", name, f"--{option}", ""]),

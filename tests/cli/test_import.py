@@ -34,7 +34,7 @@ def test_what_is_refused_with_and_without_mujoco():
     for named in ("./nowhere", "./bare"):
         env = {"ABUT_PYTHON": named}
         said = run(2, f"import {ARM} -o arm.scene.json", env=env,
-                   err=r"^abut: import needs Python with the package `mujoco`, and .*: .*set ABUT_PYTHON to another Python \(docs/import\.md\)$")
+                   err=r"^abut: import needs Python with the package `mujoco`, but .*: .*set ABUT_PYTHON to another Python \(docs/import\.md\)$")
         check(said.err.count("\n") == 1, f"not one line: {said.err}")
         absent("arm.scene.json")
         run(0, "--version", env=env, err="",
@@ -48,7 +48,7 @@ def test_models():
         out=r"/arm\.xml: 8 links, 8 bodies, 6 actuators, 22 pairs \(22 automatic\), by MuJoCo [0-9.]+; nothing left out$")
     run(0, "import tests/cli/models/humanoid.xml -o humanoid.scene.json",
         out=r": 15 links, 13 bodies, 11 actuators, 58 pairs \(58 automatic\), by MuJoCo [0-9.]+; 1 warning$",
-        err="^abut: warning: geom `floor`: a plane without end becomes one of [0-9]+ m by [0-9]+ m$")
+        err="^abut: warning: geom `floor`: an infinite plane becomes one of [0-9]+ m by [0-9]+ m$")
     run(0, "import -q tests/cli/models/humanoid.xml -o humanoid-listed.scene.json --list-pairs")
     run(0, f"import -q {HAND} -o hand-listed.scene.json --list-pairs")
     run(0, f"import -q {HAND} -o hand.scene.json", out="",
@@ -72,7 +72,7 @@ def test_models():
   </actuator></mujoco>"""
     put("ranges.xml", ranges.replace("D", "1"))
     said = command("import ranges.xml -o ranges.scene.json")
-    if "does not read it" not in said.err:
+    if "cannot read it" not in said.err:
         ended(said, 0, "ranges without an end", out="; nothing left out$")
         has(text_of("ranges.scene.json"), r'"control_limits": \[-10000000000\.0, 3\.0\]',
             r'"axis": \[0\.0, 1\.0, 0\.0\], "damping": 1\.0, "limits": \[-0\.5, 10000000000\.0\]',
@@ -80,7 +80,7 @@ def test_models():
         lacks(text_of("ranges.scene.json"), r"inf[],]|quaternion")
         valid_json(text_of("ranges.scene.json"))
         put("endless.xml", ranges.replace("D", "inf"))
-        wrong("endless.xml: the scene's links[1] (body 1).joint.damping is inf; scenes hold finite numbers alone",
+        wrong("endless.xml: the scene's links[1] (body 1).joint.damping is inf; scenes can contain only finite numbers",
               "import -q endless.xml -o no.scene.json")
 
     # Python takes no modules from the folder where the command is called.
@@ -138,7 +138,7 @@ def test_what_is_wrong():
     run(2, "import bad.xml -o no.scene.json",
         err=r"^abut: bad\.xml: .*sizes? (0 )?must be positive[^;]*$")
     put("bad.xml", "<mujoco><worldbody><gem/></worldbody></mujoco>\n")
-    run(2, "import bad.xml -o no.scene.json", err=r"^abut: bad\.xml: .*gem.*; what to do where it is too old: docs/import\.md$")
+    run(2, "import bad.xml -o no.scene.json", err=r"^abut: bad\.xml: .*gem.*; if MuJoCo is too old, see docs/import\.md$")
     put("bad.xml", "no XML\n")
     run(2, "import bad.xml -o no.scene.json", err=r"^abut: bad\.xml: ")
     for mesh in ("part.dae", "part.GLB"):
@@ -174,7 +174,7 @@ def test_what_is_wrong():
     shutil.copy("mesh/x.wedge.obj", "before.obj")
     put("mesh/m.xml",
         '<mujoco><asset><mesh name="wedge" file="x.wedge.obj"/></asset><worldbody><geom size="1"/><body><freejoint/>\n      <geom type="mesh" mesh="wedge"/></body></worldbody></mujoco>\n')
-    wrong("mesh/x.wedge.obj: is there, and not of an import; it is not written over",
+    wrong("mesh/x.wedge.obj: exists and was not written by an import, so it is not overwritten",
           "import -q mesh/m.xml -o mesh/x.scene.json")
     same_bytes("before.obj", "mesh/x.wedge.obj")
     run(1, f"import -q {HAND} -o full/hand.scene.json", limit=FULL_DISK)
@@ -210,7 +210,7 @@ def test_what_is_wrong():
         run(2, "import bad.xml -o no.scene.json", ignore=signal.SIGCHLD)
     put("blob.xml", '<mujoco><worldbody><geom type="blob"/></worldbody></mujoco>\n')
     run(2, "import blob.xml -o blob.scene.json",
-        err=r"^abut: blob\.xml: MuJoCo [0-9.]+ does not read it: .*; what to do where it is too old: docs/import\.md$")
+        err=r"^abut: blob\.xml: MuJoCo [0-9.]+ cannot read it: .*; if MuJoCo is too old, see docs/import\.md$")
     run(0, "import --help", out="^Installed MuJoCo, which reads models: [0-9.]+$")
     run(0, "--version", out="^MuJoCo imports models: [0-9.]+$")
 

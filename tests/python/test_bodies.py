@@ -249,7 +249,7 @@ def test_shells_that_are_turned_are_counted(double, tmp_path):
                 "inside out: 1 of 1 shell had inward faces and was turned; to model a cavity, put it inside another shell"]
     with pytest.warns(UserWarning) as told:
         abut.decompose((BOX_CORNERS, turned[1:]), primitives=1, vertices=None, context=double)
-    assert [str(one.message) for one in told] == ["inside out: 1 shell was turned", "open: 1 hole was closed by faces across"]
+    assert [str(one.message) for one in told] == ["inside out: 1 shell was turned", "open: 1 hole was closed with faces"]
 
 
 def test_bytes_behind_a_mesh_are_named(double, tmp_path):

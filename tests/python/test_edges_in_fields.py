@@ -114,8 +114,8 @@ def test_features_return(double):
     ({"feature_edges": [[0, 1, 0]]}, "feature_vertices is missing"),
     ({"feature_vertices": [[0, 0, 0]]}, r"feature_vertices has shape \(1, 3\)"),
     ({"feature_vertices": [[0, 0, 0, 0]] * 2, "feature_edges": [[0, 1]]}, r"feature_edges has shape \(1, 2\)"),
-    ({"feature_vertices": [[0, 0, 0, 0]] * 2, "feature_edges": [[0, 2, 0]]}, "not among the 2"),
-    ({"feature_vertices": [[0, 0, 0, 0]] * 2, "feature_edges": [[0, 0.5, 0]]}, "not among the 2"),
+    ({"feature_vertices": [[0, 0, 0, 0]] * 2, "feature_edges": [[0, 2, 0]]}, "does not exist; there are 2"),
+    ({"feature_vertices": [[0, 0, 0, 0]] * 2, "feature_edges": [[0, 0.5, 0]]}, "does not exist; there are 2"),
     ({"cones": "all"}, "cones is 'all'"), ({"cones": "given"}, "are missing"),
     ({"cones": "none", "vertex_cones": [[0, 0, 1, 30]] * 8}, "are there")])
 def test_refusals(double, given, match):

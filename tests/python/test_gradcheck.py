@@ -60,7 +60,7 @@ def test_what_is_refused(context):
         abut.gradcheck(context, np.zeros(6), np.zeros(6))
     with pytest.raises(ValueError, match="no|derivative"):
         abut.gradcheck(pair, np.zeros(6), np.zeros(6), kind="nearness")
-    with pytest.raises(ValueError, match="u is of scenes"):
+    with pytest.raises(ValueError, match="u works only with a scene"):
         abut.gradcheck(pair, np.zeros(6), np.zeros(6), np.zeros(1))
     narrow = abut.Context("host")
     with pytest.raises(ValueError, match="precision 'f64'"):
@@ -103,5 +103,5 @@ def test_what_scenes_refuse(context, tmp_path):
     scene = context.scene(path)
     with pytest.raises(ValueError, match=r"u has shape \(3,\), not \(..., 1\)"):
         abut.gradcheck(scene, scene.start(), np.zeros(1), np.zeros(3))
-    with pytest.raises(ValueError, match="kind is of pairs"):
+    with pytest.raises(ValueError, match="kind works only with a pair"):
         abut.gradcheck(scene, scene.start(), np.zeros(1), kind="energy")

@@ -296,7 +296,7 @@ def test_several_pairs(context):
           abut.reduce(pairs[0], p1, p2, "energy").value)
     with pytest.raises(FAILS, match="entry 0 is of pair 3; the batch's list has 3"):
         jax.block_until_ready(aj.contacts(pairs, p1, p2, index=jnp.asarray(which + 1)))
-    with pytest.raises(ValueError, match="not among the 3"):
+    with pytest.raises(ValueError, match="does not exist; there are 3"):
         aj.contacts(pairs, p1, p2, index=which + 1)
     with pytest.raises(FAILS, match="entry 0 is of pair 3; the batch's list has 3"):
         jax.block_until_ready(aj.contacts(pairs, p1, p2, index=jnp.asarray(which + 2 ** 32)))
@@ -494,5 +494,5 @@ def test_eager_pairs_go(contexts):
     gc.collect()
     assert gone() is None
     other = abut.Pair(*conftest.figure_and_part(contexts["f32"]))
-    with pytest.raises(ValueError, match="not among the 2"):
+    with pytest.raises(ValueError, match="does not exist; there are 2"):
         aj.contacts([other, other], p, p, index=2 ** 32)

@@ -181,14 +181,14 @@ def failures(rank, size):
                           text) for array, text in ((np.zeros((2, 2)), "rank 0: sink's 'd' has 2 rows, and there are 3 poses"),
                                                     (np.zeros((0, 2)), "rank 0: sink's 'd' has 0 rows, and there are 3 poses"),
                                                     (np.zeros((4, 2)), "rank 0: sink's 'd' has 4 rows, and there are 3 poses"),
-                                                    (np.zeros((3, 4, 2)), r"takes \(1, 4, 2\) of 1 poses, and the result has \(1, 2\)"),
-                                                    (np.zeros((3, 3)), r"takes \(1, 3\) of 1 poses, and the result has \(1, 2\)"))),
+                                                    (np.zeros((3, 4, 2)), r"takes \(1, 4, 2\) of 1 poses, but the result has \(1, 2\)"),
+                                                    (np.zeros((3, 3)), r"takes \(1, 3\) of 1 poses, but the result has \(1, 2\)"))),
                        (lambda: am.run(lambda a, b: SimpleNamespace(d=np.ones(7)), np.zeros((3, 12)), {"d": np.zeros(3)}),
-                        r"takes \(1,\) of 1 poses, and the result has \(7,\)"),
+                        r"takes \(1,\) of 1 poses, but the result has \(7,\)"),
                        (lambda: am.context("f16"), "rank 0: precision is 'f16'"),
                        (lambda: am.open_output("no/file.npy", (3,)), "rank 0: FileNotFoundError"),
                        (lambda: (am.share if rank else am.run)(*((fails, 3) if rank else (None, np.zeros((3, 12)), fails))),
-                        "other ranks have called another function")):
+                        "other ranks called another function")):
         with pytest.raises((am.RankError, ValueError), match=text):
             call()
 

@@ -191,7 +191,7 @@ def test_actuators_without_a_word_are_named(actuator, why):
     try:
         model = mujoco.MjModel.from_xml_string(text)
     except ValueError as error:
-        pytest.skip(f"this MuJoCo does not read it: {error}")
+        pytest.skip(f"this MuJoCo cannot read it: {error}")
     told = []
     scene, _ = am.scene_of(model, tell=told.append)
     assert scene["actuators"] == [] and [text for text in told if "actuator" in text] == [f"actuator `a`: left out with its control: {why}"]
@@ -279,8 +279,8 @@ TABLE = """<mujoco><worldbody><geom name="base" type="cylinder" size="0.1 0.05"/
 
 
 @pytest.mark.parametrize("joint, margin, said", [
-    ('axis="0 0 1" type="hinge"', 0, "never touch wherever the joints between them go: they are no pair"),
-    ('axis="1 0 0" type="slide" range="-0.05 0.05" limited="true"', 0, "never touch wherever the joints between them go: they are no pair"),
+    ('axis="0 0 1" type="hinge"', 0, "never touch wherever the joints between them go: they are not made a pair"),
+    ('axis="1 0 0" type="slide" range="-0.05 0.05" limited="true"', 0, "never touch wherever the joints between them go: they are not made a pair"),
     ('axis="0 0 1" type="slide" range="-0.1 0.1" limited="true"', 0, "may brake them (docs/import.md#clearances)"),
     ('axis="1 0 0" type="slide"', 0, "may brake them (docs/import.md#clearances)"),   # over the rim
     ('axis="0 0 1" type="hinge"', 0.001, None),   # MuJoCo has a contact, too
@@ -329,7 +329,7 @@ def test_links_that_slide_along_each_other_at_no_distance_are_touching():
     told = []
     am.scene_of(model, tell=told.append)
     assert told == ["geoms `r` and `c` of bodies `rail` and `car` are touching and never overlap wherever the joints between them go: "
-                    "they are no pair"]
+                    "they are not made a pair"]
 
 
 def test_limits_that_are_the_wrong_way_round():
@@ -728,7 +728,7 @@ def test_numbers_that_are_not_finite_are_refused(change, place, tmp_path, monkey
     assert change[0] in text
     (tmp_path / "m.xml").write_text(text.replace(*change))
     model = mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml"))
-    message = f"the scene's {place}; scenes hold finite numbers alone"
+    message = f"the scene's {place}; scenes can contain only finite numbers"
     with np.errstate(invalid="ignore"), pytest.raises(ValueError) as error:
         quiet(am.write, model, tmp_path / "m.scene.json")
     assert str(error.value) == message and set(os.listdir()) <= {"m.xml", "MUJOCO_LOG.TXT"}
@@ -773,7 +773,7 @@ def test_versions_of_any_spelling(monkeypatch):
 
 def test_what_is_no_model():
     for make in (abut.from_mujoco, am.from_mujoco, am.scene_of):
-        with pytest.raises(TypeError, match="a mujoco.MjModel is wanted, as .*, not str"):
+        with pytest.raises(TypeError, match="expected a mujoco.MjModel, .*, not str"):
             make("robot.xml")
 
 
@@ -846,7 +846,7 @@ def test_refusals(tmp_path):
     with pytest.raises(ValueError, match="end with .scene.json"):
         quiet(am.write, model, tmp_path / "hand.json")
     (tmp_path / "hand.wedge.obj").write_text("mine\n")
-    with pytest.raises(ValueError, match="not of an import"):
+    with pytest.raises(ValueError, match="not written by an import"):
         quiet(am.write, model, tmp_path / "hand.scene.json")
     assert not (tmp_path / "hand.scene.json").exists()
     with pytest.raises(ValueError, match="no bodies"):
@@ -868,7 +868,7 @@ def test_as_a_program(tmp_path):
     (tmp_path / "bad.xml").write_text("<mujoco/>")
     shutil.copy(MODELS["arm"], tmp_path / "arm.scene.json")
     for model, to, status, says in (
-            ("arm.scene.json", "arm.scene.json", 2, "arm.scene.json: is an input of this command too"),
+            ("arm.scene.json", "arm.scene.json", 2, "arm.scene.json: is also an input of this command; use another output file"),
             ("bad.xml", "b.scene.json", 2, "bad.xml: the model has no bodies except the world, and no geoms that may touch anything"),
             ("bad.xml", "b.json", 2, "b.json: scenes are files that end with .scene.json"),
             ("arm.scene.json", "no/b.scene.json", 2, "no/b.scene.json: the folder no/: No such file or directory"))[:1 if conftest.USUAL else 4]:

@@ -566,7 +566,7 @@ def test_bad_arguments(small, poses):
         at.contacts(small, *poses, index=[0, 0])
     with pytest.raises(ValueError, match="index has shape"):
         at.contacts([small], *poses, index=[0, 0, 0])
-    with pytest.raises(ValueError, match="not among the 1"):
+    with pytest.raises(ValueError, match="does not exist; there are 1"):
         at.contacts([small], *poses, index=[0, 1])
     with pytest.raises(ValueError, match="float"):
         at.contacts([small], *poses, index=torch.zeros(2))
