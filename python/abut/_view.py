@@ -54,7 +54,7 @@ def _poses(pose1: Any, pose2: Any) -> tuple[int, np.ndarray[Any, Any], np.ndarra
             raise ValueError(f"{name} has shape {pose.shape}, not (6,), (7,) or (4, 4), or (N, ...) of these")
         if pose.ndim > axes + 1:
             flat = (-1, *pose.shape[pose.ndim - axes:])
-            raise ValueError(f"{name} has shape {pose.shape}, but a page has only one axis of frames: use {name}.reshape{flat} has one")
+            raise ValueError(f"{name} has shape {pose.shape}, but a page has only one axis of frames: use {name}.reshape{flat}")
         if axes == 2:
             check_matrix(pose, name)
     one, two = of_one_kind(np, *given)

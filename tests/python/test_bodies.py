@@ -167,22 +167,22 @@ def test_turns(double):
     ({"axes": None}, "axes is missing"),
     ({"exponents": None}, "exponents is missing"),
     ({"exponents": np.ones((3, 2))}, r"exponents has shape \(3, 2\), not \(2, 2\)"),
-    ({"rotation": [["x"] * 4]}, "rotation holds str"),
+    ({"rotation": [["x"] * 4]}, "rotation has dtype str"),
     ({"axes": []}, r"axes has shape \(0,\), not \(B, 3\)"),
     ({"axes": [[0.1, 0.1, 0.1], [0.1, 0.1]]}, "axes is ragged"),
     ({"plane_points": [[[0, 0, 0], [1]]]}, r"plane_points\[0\] is ragged"),
-    ({"operation": ["add"]}, "operation has 1 entries, and there are 2"),
+    ({"operation": ["add"]}, "operation has 1 entries, but there are 2"),
     ({"operation": "cut"}, "operation 0 is 'cut'"),
     ({"edges": [[0, 20]]}, "edges names a vertex"),
     ({"edges": [0.5]}, "edges has shape"),
-    ({"cells": 8}, "of a mesh alone"),
+    ({"cells": 8}, "only with a mesh without primitives"),
     ({"plane_points": [np.eye(3)]}, r"polyhedra have \[\] rows in plane_normals and \[3\]"),
     ({"cloud_points": [np.eye(3)], "cloud_normals": [np.eye(3)], "cloud_widths": [np.ones((3, 1))]},
      r"cloud_widths\[0\] has shape \(3, 1\)"),
     ({"grid_coefficients": [np.ones((6, 6))]}, r"grid_coefficients\[0\] has shape \(6, 6\)"),
     ({"grid_coefficients": np.ones((6, 6, 6))}, "grid_origin is missing"),
     ({"grid_coefficients": np.ones((6, 6, 6)), "grid_origin": np.zeros(2)}, r"grid_origin has shape \(2,\)"),
-    ({"vertices": 30}, "faces and edges are of vertices"),
+    ({"vertices": 30}, "faces and edges need vertices"),
     ({"vertices": np.ones((4, 2))}, r"vertices has shape \(4, 2\)"),
 ])
 def test_refusals(contexts, changed, what):
@@ -205,10 +205,10 @@ def test_the_librarys_refusals(contexts):
         with pytest.raises(abut.Error, match=what):
             context.body(**two(**changed))
     numbers = context.body(**two()).shape()
-    with pytest.raises(ValueError, match="a whole one"):
+    with pytest.raises(ValueError, match="a whole body"):
         context.body(numbers, axes=np.ones((2, 3)))
     numbers.axes = numbers.axes[:1]
-    with pytest.raises(ValueError, match="operation has 2 entries, and there are 1"):
+    with pytest.raises(ValueError, match="operation has 2 entries, but there are 1"):
         context.body(numbers)
     numbers.operation = ["add"]
     with pytest.raises(ValueError, match=r"exponents has shape \(2, 2\), not \(1, 2\)"):
@@ -246,7 +246,7 @@ def test_shells_that_are_turned_are_counted(double, tmp_path):
             with pytest.warns(UserWarning) as told:
                 way()
             assert [str(one.message).split(": ", 1)[1].split(";")[0].removeprefix("links[1].bodies[0]: ") for one in told] == [
-                "inside out: 1 of 1 shell had inward faces and was turned; to model a cavity, put it inside another shell"]
+                "inside out: 1 of 1 shell had inward faces and was turned"]
     with pytest.warns(UserWarning) as told:
         abut.decompose((BOX_CORNERS, turned[1:]), primitives=1, vertices=None, context=double)
     assert [str(one.message) for one in told] == ["inside out: 1 shell was turned", "open: 1 hole was closed with faces"]
@@ -259,7 +259,7 @@ def test_bytes_behind_a_mesh_are_named(double, tmp_path):
         {"axes": [0.15, 0.1, 0.05], "exponents": [0.1, 0.1], "position": [0.15, 0.1, 0.05], "quaternion": [1, 0, 0, 0]}]}))
     for read in (lambda: double.load(path), lambda: abut.load_hull(path, double), lambda: abut.CcdMesh.load(path, double),
                  lambda: abut.decompose(path, primitives=1, vertices=None, context=double), lambda: abut.load_cloud(path)):
-        with pytest.warns(UserWarning, match="trailing: 5 bytes behind the end of the mesh in its file were left out"):
+        with pytest.warns(UserWarning, match="trailing: 5 bytes after the end of the mesh in the file were ignored"):
             read()
     with pytest.warns(UserWarning, match="trailing: 5 bytes") as told:
         double.load(tmp_path / "more.body.json")
@@ -312,7 +312,7 @@ def test_a_ball_of_a_core(context):
     ({"core_half": [[1, 1]], "core_radius": 1.0}, r"core_half has shape \(1, 2\), not \(C, 3\)"),
     ({"core_half": [[1, 1, 1]] * 2, "core_radius": [1, 1, 1]}, r"core_radius has shape \(3,\), not \(2,\)"),
     ({"core_half": [1, 1, 1], "core_radius": 1.0, "core_kind": "ball"}, "core_kind 0 is 'ball'"),
-    ({"core_half": [1, 1, 1], "core_radius": 1.0, "core_kind": ["box", "box"]}, "core_kind has 2 entries, and there are 1"),
+    ({"core_half": [1, 1, 1], "core_radius": 1.0, "core_kind": ["box", "box"]}, "core_kind has 2 entries, but there are 1"),
 ])
 def test_arrays_of_cores_that_do_not_fit(context, given, text):
     with pytest.raises(ValueError, match=text):

@@ -204,7 +204,7 @@ def test_what_is_printed(folder, capsys):
     (["pt.txt"], "pt.txt: queries end with .csv or .npz"), (["pt.csv", "--kind", "vf"], "--kind"), (["pt.csv", "pt.csv"], "pt.csv"),
     (["q.npz", "--kind", "pt"], "--kind is of a .csv"), (["q.npz", "--method", "exact"], "--method"), ([], "file"),
     (["q.npz", "--precision", "f16"], "--precision"), (["q.npz", "-o", "no.csv"], "-o no.csv: answers end with .npz"),
-    (["q.npz", "-o", "./q.npz"], "not written over the queries"), (["q.npz", "--iterations", "-1"], "iterations cannot be -1"),
+    (["q.npz", "-o", "./q.npz"], "not written over the queries"), (["q.npz", "--iterations", "-1"], "iterations is -1"),
     (["pt.csv"], "pt.csv: neither --kind nor one of the folders"), (["nowhere.csv", "--kind", "pt"], "nowhere.csv: No such file"),
     (["nowhere.npz"], "nowhere.npz: No such file")])
 def test_wrong_usage(folder, capsys, words, text):

@@ -304,7 +304,7 @@ def test_of_bodies(context):
         walls = abut.closest(shape, abut.Shape("box", (1, 1, 1), context=context), None, at)
         own = shape.vertices if shape is not hull else vertices
         np.testing.assert_allclose(4 - walls.d, [*own.max(0), *-own.min(0)], atol=2e-6)
-    with pytest.warns(UserWarning, match="^5 of 6 superquadrics are taken away"):
+    with pytest.warns(UserWarning, match="^5 of 6 superquadrics are subtracted"):
         made = abut.Shape.of(part, "superquadrics")
     assert [shape.kind for shape in made] == ["superquadric"]  # the others are taken away
     own = abut.Shape("superquadric", (0.17, 0.17, 0.1), (0.2, 1), position=[0, 0, 0.06], context=context)

@@ -117,7 +117,7 @@ def test_features_return(double):
     ({"feature_vertices": [[0, 0, 0, 0]] * 2, "feature_edges": [[0, 2, 0]]}, "does not exist; there are 2"),
     ({"feature_vertices": [[0, 0, 0, 0]] * 2, "feature_edges": [[0, 0.5, 0]]}, "does not exist; there are 2"),
     ({"cones": "all"}, "cones is 'all'"), ({"cones": "given"}, "are missing"),
-    ({"cones": "none", "vertex_cones": [[0, 0, 1, 30]] * 8}, "are there")])
+    ({"cones": "none", "vertex_cones": [[0, 0, 1, 30]] * 8}, "are given")])
 def test_refusals(double, given, match):
     with pytest.raises(ValueError, match=match):
         double.body(BOX, core_half=[0.02, 0.02, 0.02], core_radius=[0.01], **given)

@@ -137,9 +137,9 @@ def test_subtracted_alone_is_refused(double, tmp_path):
 
 
 @pytest.mark.parametrize("change, text", [
-    ({"heights": np.zeros((1, 4))}, "1 rows, not 2 to 2048"),
-    ({"heights": np.zeros((4, 2049))}, "2049 columns, not 2 to 2048"),
-    ({"heights": np.array([[0, 1], [np.nan, 0]])}, "row 1, column 0: a height of nan m"),
+    ({"heights": np.zeros((1, 4))}, "1 rows, expected 2 to 2048"),
+    ({"heights": np.zeros((4, 2049))}, "2049 columns, expected 2 to 2048"),
+    ({"heights": np.array([[0, 1], [np.nan, 0]])}, "row 1, column 0: the height nan m"),
     ({"heights": np.array([[0, 1], [-2, 0]])}, "row 1, column 0: the height -2 m is not above the base at -1 m"),
     ({"size": (1, -1)}, "half length 1 is -1"), ({"base": 0.0}, "base is 0, not in")])
 def test_refusals(double, change, text):

@@ -440,7 +440,7 @@ def test_refusals(pair):
         f(p1[:, :5], p2)
     with pytest.raises(ValueError, match="are both None"):
         aj.contacts(pair, None, None)
-    with pytest.raises(ValueError, match="not of one batch"):
+    with pytest.raises(ValueError, match="do not have the same batch"):
         f(p1, jnp.concatenate([p2, p2[:1]]))
     with pytest.raises(ValueError, match="want 'q'"):
         aj.contacts(pair, p1, p2, want=("q",))

@@ -347,7 +347,7 @@ def test_names_of_starts(context):
     with pytest.warns(UserWarning, match="^keyframe 1: another has the name `0`, and it is the start `key\\+1`$"):
         scene = abut.from_mujoco(model, context)
     assert [(name, start.q[0]) for name, start in scene.starts.items()] == [("0", 1.0), ("key+1", 2.0)]
-    with pytest.raises(KeyError, match="no start `home`: the scene names `0`, `key\\+1`"):
+    with pytest.raises(KeyError, match="no start `home`: the starts of the scene are `0`, `key\\+1`"):
         scene.starts["home"]
     with pytest.raises(KeyError, match="no start `home`: the scene has no starts"):
         quiet(abut.from_mujoco, load("arm"), context).starts["home"]
@@ -901,7 +901,7 @@ def _geoms(model, scene):
 @pytest.mark.parametrize("flag", ["enable", "disable"])
 @pytest.mark.parametrize("name", MODELS)
 def test_candidates_are_mujocos(name, flag, context, tmp_path):
-    """The pairs of a scene, listed or automatic, are MuJoCo's, and bodies of automatic ones state what mixes as its geoms do."""
+    """The pairs of a scene, listed or automatic, are MuJoCo's, and bodies of automatic pairs state what mixes as its geoms do."""
     text = MODELS[name].read_text()
     if not text.lstrip().startswith("<mujoco") or "<flag" in text:
         pytest.skip("the model has flags of its own, or takes none")

@@ -127,9 +127,9 @@ def test_refusals(pair, given, error):
 
 
 @pytest.mark.parametrize("pose, text", [
-    (np.zeros((2, 3, 6)), r"pose2 has shape \(2, 3, 6\), and a page has one axis of frames: pose2.reshape\(-1, 6\) has one"),
+    (np.zeros((2, 3, 6)), r"pose2 has shape \(2, 3, 6\), but a page has only one axis of frames: use pose2.reshape\(-1, 6\)"),
     (np.zeros((2, 3, 4, 4)), r"pose2.reshape\(-1, 4, 4\)"), (np.zeros((2, 5)), r"pose2 has shape \(2, 5\), not \(6,\)"),
-    (1.0, r"pose2 has shape \(\), not"), ([[0.0] * 6, [0.0]], "pose2 is ragged"), ("x", "pose2 holds str"),
+    (1.0, r"pose2 has shape \(\), not"), ([[0.0] * 6, [0.0]], "pose2 is ragged"), ("x", "pose2 has dtype str"),
 ])
 def test_poses_that_are_none(pair, pose, text):
     with pytest.raises(ValueError, match=text):

@@ -256,7 +256,7 @@ def test_through_the_host(tree, monkeypatch):
 
 
 def test_automatic_pairs(double, tmp_path):
-    """Friction has a column for each listed pair, and for each body that is in automatic ones."""
+    """Friction has a column for each listed pair, and for each body that is in automatic pairs."""
     box = {"joint": {"type": "free"}, "density": 500, "position": [0, 0, 0.1], "bodies": [{"box": [0.1, 0.1, 0.1]}]}
     path = worlds.write_scene(tmp_path, links=[{"bodies": [{"plane": [5, 5]}]}, box], automatic={"friction": 0.4})
     with abut.Scene(path, double) as scene:
@@ -274,7 +274,7 @@ def test_automatic_pairs(double, tmp_path):
 def test_refusals(tree, contexts):
     scene, (q, v, u) = tree.scene, state(tree)
     for given, text in [({"q": q[:, 1:]}, "q has shape"), ({"u": u[:, :1]}, "u has shape"),
-                        ({"gravity": np.zeros((5, 3))}, "not of one batch"), ({"steps": 1.5}, "steps is 1.5"),
+                        ({"gravity": np.zeros((5, 3))}, "do not have the same batch"), ({"steps": 1.5}, "steps is 1.5"),
                         ({"controls": u[:, None]}, "one of them"),
                         ({"q": jnp.asarray(q, jnp.float32)}, "q is float32")]:
         with pytest.raises(ValueError, match=text):
