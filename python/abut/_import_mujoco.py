@@ -985,7 +985,7 @@ class _Maker:
             out["diagonal"] = "exact"
         if 0 < opt.iterations < _LEAST_ITERATIONS:
             self.tell_all(f"iterations: {opt.iterations} is left out, because Newton's method would rarely converge by then; the scene keeps its own "
-                          "number stays")
+                          "number")
         elif opt.iterations != 100 and opt.iterations > 0:
             out["iterations"] = int(opt.iterations)
         if opt.tolerance > 0.0 and opt.tolerance != 1e-8:

@@ -97,7 +97,7 @@ def test_models():
     run(0, "import -q off.xml -o off.scene.json",
         err="^abut: warning: actuators .* and 3 more: left out with their controls: they are off in the model$")
     run(0, "import -q off.xml -o off.scene.json --verbose",
-        line=("abut: warning: contacts are off in the model, so that there are no pairs",
+        line=("abut: warning: contacts are off in the model, so there are no pairs",
         "abut: warning: actuator 5: left out with its control: it is off in the model"))
     has(text_of("off.scene.json"), r'"gravity": \[0\.0, 0\.0, 0\.0\]')
     lacks(text_of("off.scene.json"), "limits|frictionloss|condim|kp")
@@ -114,7 +114,7 @@ def test_models():
     # A solver of one iteration is MJX's way, not one to take over.
     changed(ARM, "once.xml", ("<option ", '<option iterations="1" '))
     run(0, "import -q once.xml -o once.scene.json",
-        line="abut: warning: iterations: 1 is left out, as Newton's method would seldom end by then; the scene's own number stays")
+        line="abut: warning: iterations: 1 is left out, because Newton's method would rarely converge by then; the scene keeps its own number")
     lacks(text_of("once.scene.json"), "iterations")
 
 
@@ -158,7 +158,7 @@ def test_what_is_wrong():
     xacro = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><!-- <xacro:arm/> --><link name="a"/>{}</robot>\n'
     for name, text in (("some.urdf", xacro.format("<xacro:arm/>")), ("some.urdf.xacro", xacro.format(""))):
         put(name, text)
-        wrong(f"{name}: it is written for xacro: expand it first, `xacro FILE > robot.urdf` (docs/import.md)", f"import {name} -o no.scene.json")
+        wrong(f"{name}: it is a xacro file: expand it first with `xacro FILE > robot.urdf` (docs/import.md)", f"import {name} -o no.scene.json")
     put("expanded.urdf", xacro.format(""))
     wrong("expanded.urdf: the model has no bodies except the world, and no geoms that may touch anything", "import expanded.urdf -o no.scene.json")
     put("empty.xml", "<mujoco/>\n")

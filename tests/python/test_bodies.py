@@ -213,7 +213,7 @@ def test_the_librarys_refusals(contexts):
     numbers.operation = ["add"]
     with pytest.raises(ValueError, match=r"exponents has shape \(2, 2\), not \(1, 2\)"):
         context.body(numbers)
-    with pytest.raises(ValueError, match="vertices and faces, or of primitives"):
+    with pytest.raises(ValueError, match="vertices and faces, or primitives"):
         context.body()
     grids = context.body(ball_mesh(0.2), grid_coefficients=grid(13), grid_origin=(-0.6, -0.6, -0.6), grid_spacing=0.1).shape()
     grids.grid_coefficients[0] = np.ones(7)

@@ -161,7 +161,7 @@ def test_tables_refused(tmp_path):
 def test_refused(tmp_path):
     with pytest.raises(ValueError, match="leave out error and max_primitives"):
         abut.decompose((BOX, FACES), 3, error=0.1)
-    with pytest.raises(ValueError, match="primitives is 0, not 1 to 64; where it is left out"):
+    with pytest.raises(ValueError, match="primitives is 0, not 1 to 64; leave it out"):
         abut.decompose((BOX, FACES), 0)
     with pytest.raises(ValueError, match="vertices is 7"):
         abut.decompose((BOX, FACES), 1, vertices=7)

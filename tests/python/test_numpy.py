@@ -188,7 +188,7 @@ def test_weights(double, double_pair):
     assert abut.active(double_pair, p1, p2, threshold=0.2).weight is None
     with pytest.raises(ValueError, match="temperature works only with 'soft_distance'"):
         abut.reduce(double_pair, p1, p2, "distance", temperature=0.1)
-    with pytest.raises(ValueError, match="not above 0"):
+    with pytest.raises(ValueError, match="must be above 0"):
         abut.reduce(double_pair, p1, p2, "soft_distance", temperature=0.0)
 
 
@@ -451,7 +451,7 @@ def test_refusals(contexts):
             (lambda: abut.contacts(pair, None, None), "pose1 and pose2 are both None"),
             (lambda: abut.contacts(pair, 2 * np.eye(4), p), "pose1 is not a rigid motion"),
             (lambda: abut.contacts(pair, p, np.stack([np.eye(4), np.diag([1, 1, -1, 1])])),
-             r"pose2\[1\] is no rigid motion"),
+             r"pose2\[1\] is not a rigid motion"),
             (lambda: abut.contacts(pair, p, np.zeros((3, 4, 5))), r"pose2 has shape \(3, 4, 5\)"),
             (lambda: abut.contacts(pair, np.zeros((4, 6)), p), "do not have the same batch"),
             (lambda: abut.contacts(pair, 0.0, p), r"pose1 has shape \(\)"),
