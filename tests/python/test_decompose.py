@@ -167,7 +167,7 @@ def test_refused(tmp_path):
         abut.decompose((BOX, FACES), 1, vertices=7)
     with pytest.raises(abut.Error, match="enclose"):
         abut.decompose((BOX, FACES[:1]), 1)
-    with pytest.raises(abut.Error, match="not 1 to 64"):
+    with pytest.raises(abut.Error, match="give 1 to 64"):
         abut.decompose((BOX, FACES), 65)
     with pytest.raises(ValueError, match="primitives cannot be -1"):
         abut.decompose((BOX, FACES), -1)

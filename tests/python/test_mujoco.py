@@ -349,7 +349,7 @@ def test_names_of_starts(context):
     assert [(name, start.q[0]) for name, start in scene.starts.items()] == [("0", 1.0), ("key+1", 2.0)]
     with pytest.raises(KeyError, match="no start `home`: the starts of the scene are `0`, `key\\+1`"):
         scene.starts["home"]
-    with pytest.raises(KeyError, match="no start `home`: the scene has no starts"):
+    with pytest.raises(KeyError, match="no start `home`: the starts of the scene are none"):
         quiet(abut.from_mujoco, load("arm"), context).starts["home"]
 
 

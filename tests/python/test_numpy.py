@@ -455,7 +455,7 @@ def test_refusals(contexts):
             (lambda: abut.contacts(pair, p, np.zeros((3, 4, 5))), r"pose2 has shape \(3, 4, 5\)"),
             (lambda: abut.contacts(pair, np.zeros((4, 6)), p), "do not have the same batch"),
             (lambda: abut.contacts(pair, 0.0, p), r"pose1 has shape \(\)"),
-            (lambda: abut.contacts(pair, ["a"] * 6, p), "not numbers"),
+            (lambda: abut.contacts(pair, ["a"] * 6, p), "expected numbers"),
             (lambda: abut.contacts(pair, p, p, want=("q",)), "'q' is not among p, d"),
             (lambda: abut.reduce(pair, p, p, "sum"), "'sum' is not among"),
             (lambda: abut.reduce(pair, p, p, "minimum_distance", grad=True), "no derivatives"),

@@ -293,7 +293,7 @@ def test_refusals(context, tmp_path):
             ({"gravity": [0.0, 9.81]}, "gravity has shape"), ({"steps": -1}, "steps is -1"),
             ({"record": 0.5}, "record is 0.5"), ({"want": ("energies",)}, "want 'energies' is not"),
             ({"want": ("energy_record",)}, "recorded states"),
-            ({"u": np.zeros(2), "controls": np.zeros((3, 2))}, "one of them"),
+            ({"u": np.zeros(2), "controls": np.zeros((3, 2))}, "not both"),
             ({"controls": np.zeros((3, 2)), "steps": 4}, r"controls has shape"),
             ({"q": np.array(["a"])}, "not numbers")]:
         with pytest.raises(ValueError, match=text):
