@@ -6,10 +6,9 @@
 #include <abut/field.h>
 
 /* The error text for bodies without faces in swept collision (CCD), and the remedy. */
-#define CCD_NO_FACES                                                                            \
-  "its mesh has no faces, so that others would pass through it: name a mesh with faces in the " \
-  "body file, with "                                                                            \
-  "`surface`"
+#define CCD_NO_FACES                                                                             \
+  "its mesh has no faces, so other bodies would pass through it: name a mesh with faces in the " \
+  "body file, with `surface`"
 
 /* Sets the report of a body's mesh. abut_get_body_info returns its suspicions and misfits too. */
 void body_set_report(abut_body b, const abut_field_report *report);

@@ -107,7 +107,7 @@ exit_code report(exit_code code, const char *format, ...)
 exit_code report_beyond(const char *path, const char *element, size_t index, size_t count)
 {
   if (count == 0) {
-    return report(EXIT_INPUT, "%s: holds no %ss", path, element);
+    return report(EXIT_INPUT, "%s: contains no %ss", path, element);
   }
   if (count == 1) {
     return report(EXIT_INPUT, "%s: %s %zu does not exist (only %s 0)", path, element, index,
