@@ -466,7 +466,7 @@ def test_poses(context):
 def test_bad_poses(context):
     poses = thrown(6)
     poses[3][1, 0], poses[2][3, 3:], poses[0][4, 5] = np.nan, 0, np.inf
-    with pytest.warns(UserWarning, match="^3 of 6 poses are not finite, or .* length 0, the first has index 1: their times are 0$"):
+    with pytest.warns(UserWarning, match="^3 of 6 poses are not finite, or .* length 0; the first one has index 1: their times are 0$"):
         r = abut.ccd(cubes(context), *poses, separation=0.01)
     bad = np.isin(np.arange(6), [1, 3, 4])
     assert np.array_equal(r.status == CcdStatus.BAD_INPUT, bad) and r.rejected == 3 and not r.toi[bad].any()
@@ -736,7 +736,7 @@ def test_names_of_what_is_wrong(context):
             (lambda: abut.ccd((mesh, mesh), pose, pose, None, None, center2=(0, 0, 1)), "center2 works only with motion 'arc'"),
             (lambda: abut.CcdMesh(vertices, [[0.0, 1, 2]], context=context), "face 0 has dtype float64, expected integers"),
             (lambda: abut.CcdMesh.load(ROOT / "assets" / "box.obj", context, scale=0), "scale is 0"),
-            (lambda: abut.CcdMesh.load(ROOT / "assets" / "box.body.json", context, scale=2), "scale is of bare meshes")):
+            (lambda: abut.CcdMesh.load(ROOT / "assets" / "box.body.json", context, scale=2), "scale works only with bare meshes")):
         with pytest.raises(ValueError, match=text):
             call()
 

@@ -465,7 +465,7 @@ def test_refusals(contexts):
             (lambda: context.load(conftest.ROOT / "assets/box.body.json", scale=0.001), "bare meshes"),
             (lambda: context.load(conftest.ROOT / "assets/box.obj", cells=-3), "cells cannot be -3"),
             (lambda: context.load(conftest.ROOT / "assets/box.obj", scale=0.0), "scale is 0.0"),
-            (lambda: context.load("a\0b.obj"), "no path"),
+            (lambda: context.load("a\0b.obj"), "not a path"),
             (lambda: abut.vjp(pair, p, p, d=np.zeros((3, 1))), r"d has shape \(3, 1\), not"),
             (lambda: abut.jvp(pair, p, p), "give tangent1, tangent2 or both"),
             (lambda: abut.hessian(pair, p, p, "energy", moving=3), "moving is 3"),

@@ -295,7 +295,7 @@ def test_refusals(context, tmp_path):
             ({"want": ("energy_record",)}, "recorded states"),
             ({"u": np.zeros(2), "controls": np.zeros((3, 2))}, "not both"),
             ({"controls": np.zeros((3, 2)), "steps": 4}, r"controls has shape"),
-            ({"q": np.array(["a"])}, "not numbers")]:
+            ({"q": np.array(["a"])}, "expected numbers")]:
         with pytest.raises(ValueError, match=text):
             scene.step(**{"q": q, "v": v, **given})
     with pytest.raises(abut.Error, match="no-such") as raised:
