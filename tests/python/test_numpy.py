@@ -472,7 +472,7 @@ def test_refusals(contexts):
             (lambda: abut.contacts(pair, p, p, index=[0, 0, 0]), "there is one pair"),
             (lambda: abut.contacts([pair], p, p), "needs index"),
             (lambda: abut.contacts([pair], p, p, index=[0, 0, 1]), "does not exist; there are 1"),
-            (lambda: abut.contacts([pair], p, p, index=[0.0] * 3), "whole numbers"),
+            (lambda: abut.contacts([pair], p, p, index=[0.0] * 3), "expected integers"),
             (lambda: abut.contacts([], p, p, index=[]), "at least one"),
             (lambda: abut.contacts("pair", p, p), "at least one"),
             (lambda: abut.Pair(a, b, {"penetratio": 1}), "no 'penetratio'"),
@@ -487,7 +487,7 @@ def test_refusals(contexts):
             (lambda: a.evaluate(np.zeros((3, 2))), r"not \(..., 3\)")):
         with pytest.raises(ValueError, match=words):
             call()
-    with pytest.raises(abut.Error, match="no device is called") as caught:
+    with pytest.raises(abut.Error, match="there is no device") as caught:
         abut.Context("a device that nobody has")
     assert caught.value.name == "ABUT_ERROR_DEVICE" and caught.value.status < -2000
     with pytest.raises(abut.Error, match="nowhere.stl: No such file") as caught:

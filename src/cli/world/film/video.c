@@ -47,7 +47,7 @@ exit_code video_check(const char *path)
            ? EXIT_GOOD
            : report(EXIT_RUN,
                     "%s: films need " PROGRAM ", which is not installed (Debian's package ffmpeg); "
-                                              "-o FRAMES/ and -o SHEET.png work without it",
+                    "-o FRAMES/ and -o SHEET.png work without it",
                     path);
 }
 
