@@ -181,8 +181,8 @@ typedef struct abut_body_def {
   size_t feature_circle_count;
   double sharp; /* An edge of the mesh is a feature if its two faces meet convexly and their
                    normals differ by more than this angle [degrees], in [0, 180); 20 by default.
-                   Edges that do not have exactly two faces are features, too, and so is about one
-                   edge in 10 degrees between long narrow faces (docs/features.md). */
+                   Edges that do not have exactly two faces are features, too, and so are
+                   edges between long narrow faces (docs/features.md). */
   abut_cone_source cones;
   const double *vertex_cones;     /* (vertex_cone_count, 4), axis and half angle [degrees], in [0,
                                      180]; 180: every normal is within the cone */

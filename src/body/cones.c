@@ -272,9 +272,6 @@ static fold fold_of(const mesh_faces *m, const face_side *side)
   difference(m->of.vertices + 3 * (size_t)high, m->of.vertices + 3 * (size_t)low, along);
   out.angle = atan2(sqrt(dot(turn, turn)), dot(n, other));
   out.length = length(along);
-  for (int k = 0; k < 3; ++k) {
-    out.along[k] = along[k] / out.length;
-  }
   memcpy(out.normals[0], n, sizeof out.normals[0]);
   memcpy(out.normals[1], other, sizeof out.normals[1]);
   out.width = fmax(side[0].width, side[1].width);

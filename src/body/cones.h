@@ -45,11 +45,11 @@ typedef enum fold_kind {
 /* How faces meet at an edge. Only the last two kinds have an angle. */
 typedef struct fold {
   fold_kind kind;
-  double angle;            /* between the normals [rad] */
-  double along[3], length; /* of the edge: its unit direction, and its length [m] */
-  double normals[2][3];    /* of its faces */
-  double width;            /* of the wider of its faces [m] */
-  double cone[4];          /* axis and half angle [rad]; contains all normals unless convex */
+  double angle;         /* between the normals [rad] */
+  double length;        /* of the edge [m] */
+  double normals[2][3]; /* of its faces */
+  double width;         /* of the wider of its faces [m] */
+  double cone[4];       /* axis and half angle [rad]; contains all normals unless convex */
 } fold;
 
 /* Looks up the edge between two points. */

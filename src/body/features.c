@@ -181,43 +181,60 @@ static abut_status leave_out_repeated(const body *b, const mesh_faces *m, bool *
   return ABUT_SUCCESS;
 }
 
-/* Long facets, such as those of a cylinder, have no vertices between their ends that could touch.
- * So some of their edges are features although they are not sharp: around a curve, about one edge
- * per FACET_TURN. */
-#define FACET_LENGTH 4.0           /* least length of such an edge, in widths of its faces */
-#define FACET_LEAST (0.1 * DEGREE) /* flatter edges belong to a single flat face */
+/* Between the ends of long facets, such as those of a cylinder, no vertex could touch. So their
+ * edges are features although they are not sharp, if a body of the same curvature would sink in by
+ * more between two vertices than between two normals that are FACET_TURN apart. Of fine curves only
+ * so many edges are features that the normals between them turn by about as much.
+ *
+ * A chord of length L of a curve of radius r is L^2/(8 r) below it. This depth may be
+ * FACET_TURN^2/8 of the radius, or of a quarter of the body's diagonal if that is less. */
 #define FACET_TURN (10.0 * DEGREE)
-#define FACET_PHASE (3.0 * DEGREE) /* keeps faces along the axes off the borders of sectors */
+#define FACET_LENGTH 2.2           /* least length of such an edge, in widths of its faces */
+#define FACET_LEAST (0.1 * DEGREE) /* flatter edges belong to a single flat face */
+#define FACET_SHARE 0.25           /* of the diagonal */
+#define FACET_LEVELS 6
 
-/* Returns the sector of FACET_TURN that contains a normal, about an edge's direction. Parallel
- * edges have the same sectors. */
-static double sector_of(const double along[3], const double normal[3])
+/* Gives the cell of a direction on a sphere that is divided into cells of about `turn` [rad]. Cells
+ * of half the turn divide these. The axes of a mesh are not on the cells' borders. */
+static void cell_of(const double direction[3], double turn, int cell[3])
 {
-  double direction[3], across[3], third[3];
+  static const double turned[3][3] = {{0.70, 0.61, -0.37},
+                                      {-0.48, 0.81, 0.34},
+                                      {0.51, -0.06, 0.86}}; /* nearly a rotation */
+  double d[3];
   int most = 0;
-  for (int k = 1; k < 3; ++k) {
-    most = fabs(along[k]) > fabs(along[most]) + 1e-9 ? k : most;
-  }
   for (int k = 0; k < 3; ++k) {
-    direction[k] = along[most] < 0.0 ? -along[k] : along[k];
+    d[k] = dot(turned[k], direction);
+    most = fabs(d[k]) > fabs(d[most]) ? k : most;
   }
-  unit_across(direction, across);
-  cross(direction, across, third);
-  const double angle = atan2(dot(normal, third), dot(normal, across)) + FACET_PHASE;
-  return floor((angle < 0.0 ? angle + 2.0 * CONE_EVERY : angle) / FACET_TURN);
+  cell[0] = d[most] < 0.0 ? -1 - most : most;
+  for (int k = 1; k < 3; ++k) {
+    cell[k] = (int)floor(atan(d[(most + k) % 3] / d[most]) / turn);
+  }
 }
 
-/* Whether an edge between long facets is a feature. */
-static bool is_of_facets(const fold *f)
+/* Whether an edge between long facets is a feature of a body of this diagonal. */
+static bool is_of_facets(const fold *f, double diagonal)
 {
-  return f->angle > FACET_LEAST && f->length > FACET_LENGTH * f->width &&
-         sector_of(f->along, f->normals[0]) != sector_of(f->along, f->normals[1]);
+  if (!(f->angle > FACET_LEAST && f->length > FACET_LENGTH * f->width)) {
+    return false;
+  }
+  const double radius = f->width / f->angle, allowed = fmin(radius, FACET_SHARE * diagonal);
+  double turn = FACET_TURN;
+  for (int k = 0; k < FACET_LEVELS && turn * sqrt(radius) > FACET_TURN * sqrt(allowed); ++k) {
+    turn *= 0.5;
+  }
+  int cells[2][3];
+  cell_of(f->normals[0], turn, cells[0]);
+  cell_of(f->normals[1], turn, cells[1]);
+  return f->length > FACET_TURN * sqrt(radius * allowed) &&
+         memcmp(cells[0], cells[1], sizeof cells[0]) != 0;
 }
 
-static bool is_feature(const fold *f, double sharp)
+static bool is_feature(const fold *f, double sharp, double diagonal)
 {
   return f->kind == FOLD_BARE || f->kind == FOLD_OPEN ||
-         (f->kind == FOLD_CONVEX && (f->angle > sharp || is_of_facets(f)));
+         (f->kind == FOLD_CONVEX && (f->angle > sharp || is_of_facets(f, diagonal)));
 }
 
 /* Adds the chosen edges of the body, with cones of the mesh unless m is NULL. */
@@ -254,7 +271,7 @@ static abut_status choose_edges(const body *b, const mesh_faces *m, bool mesh_co
   for (size_t i = 0; i < b->info.edges; ++i) {
     const fold f = m ? mesh_fold(m, b->edges[2 * i], b->edges[2 * i + 1])
                      : (fold){.kind = FOLD_BARE};
-    chosen[i] = is_feature(&f, b->parts.features.sharp * DEGREE);
+    chosen[i] = is_feature(&f, b->parts.features.sharp * DEGREE, b->info.diagonal);
   }
   if (m && mesh_cones) {
     TRY_DONE(leave_out_repeated(b, m, chosen));
@@ -347,6 +364,7 @@ static abut_status draft_surface(const body *b, draft *d)
   }
   def.vertices = of.vertices = b->parts.surface_vertices;
   def.vertex_count = of.info.vertices = s.vertex_count;
+  of.info.diagonal = b->info.diagonal;
   def.face_sizes = of.face_sizes = b->parts.surface_sizes;
   def.face_indices = of.face_indices = b->parts.surface_indices;
   def.face_count = of.info.faces = s.face_count;

@@ -170,6 +170,11 @@ def ring(sides, radius, z):
     return np.c_[radius * np.cos(angle), radius * np.sin(angle), np.full(sides, z)]
 
 
+def rotation(angle):
+    """About z."""
+    return np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1.0]])
+
+
 def write_rings(path, rings):
     """A body of revolution as an OBJ of triangles: rings of as many points each, closed by fans."""
     sides, lines = len(rings[0]), [f"v {x:.17g} {y:.17g} {z:.17g}" for x, y, z in np.concatenate(rings)]
@@ -196,15 +201,16 @@ def round_rod(folder, sides, radius, half):
     return write_rings(folder / f"rod{sides}.obj", [r * [1, 1, -1] for r in end] + end[::-1])
 
 
-@pytest.mark.parametrize("sides", (16, 24, 32, 120))
-@pytest.mark.parametrize("make", (cylinder, round_rod))
-def test_long_round_sides_meet_where_they_cross(double, tmp_path, make, sides):
-    """No vertex is where two crossed rods touch: the long edges of their sides are features."""
-    body = double.load(make(tmp_path, sides, 0.01, 0.04))
+@pytest.mark.parametrize("make, widths, sides", [(make, 80, sides) for make in (cylinder, round_rod) for sides in (16, 24, 32, 120)]
+                         + [(cylinder, 3.5, sides) for sides in (16, 24, 32)])
+def test_long_round_sides_meet_where_they_cross(double, tmp_path, make, widths, sides):
+    """No vertex is where two crossed rods, or drums, touch: the long edges of their sides are features."""
+    half = min(0.04, 0.01 * widths * np.sin(np.pi / sides))  # facets are so many widths long
+    body = double.load(make(tmp_path, sides, 0.01, half))
     pair = abut.Pair(body, body)
     rng = np.random.default_rng(sides)
     gap, count = np.repeat([0.5e-3, -0.5e-3, -2e-3], 20), 60
-    turn, about, along = rng.uniform(-0.8, 0.8, count), rng.uniform(0, 2 * np.pi, (2, count)), rng.uniform(-0.02, 0.02, (2, count))
+    turn, about, along = rng.uniform(-0.8, 0.8, count), rng.uniform(0, 2 * np.pi, (2, count)), rng.uniform(-half / 4, half / 4, (2, count))
     none = np.zeros(count)
     one = np.c_[none, none, along[0], none, none, about[0]]
     # The second axis is across the first at x = 2 r + gap. Each rod is turned about its own axis and moved along it.
@@ -212,10 +218,29 @@ def test_long_round_sides_meet_where_they_cross(double, tmp_path, make, sides):
     own = np.c_[none, none, along[1], none, none, about[1]]
     found = abut.reduce(pair, one, abut.pose.compose(across, own), "distance").value
     flat = 0.01 * (1 - np.cos(np.pi / sides))  # how far a facet is inside the circle
-    fine = 0.01 * (1 - np.cos(np.radians(5)))  # and the chords between those edges that are features
     assert np.all(found < gap + 2 * flat + 1e-4) and np.all(found > gap - 1e-4), (found - gap).round(6)
     deep = np.asarray(abut.contacts(pair, one, abut.pose.compose(across, own)).activity)[gap < -1e-3].sum(1)
-    assert deep.min() > 0.5 and flat + fine < 3e-4
+    assert deep.min() > 0.5
+
+
+def test_flat_curves_meet(double, tmp_path):
+    """Cones of 80 degrees and lenses are nearly flat: their edges are features although their normals hardly differ."""
+    cone = double.load(write_rings(tmp_path / "cone.obj", [ring(120, 0.04, 0), ring(120, 1e-5, 0.007)]))
+    lens = double.load(write_rings(tmp_path / "lens.obj", [ring(120, 0.03, z) * [1, 0.1, 1] for z in (-0.05, 0.05)]))
+    rng = np.random.default_rng(0)
+    down = [0.04, 0, -0.007]  # along the side of the cone
+    for body, place, along in ((cone, [0.02, 0, 0.0035], down), (lens, [0, 0.003, 0], [0, 0, 1.0])):
+        poses = np.tile(np.eye(4), (2, 40, 1, 1))
+        for one, two, about, twist in zip(*poses, rng.uniform(0, 2 * np.pi, 40), rng.uniform(0.5, 1.0, 40)):
+            turn = np.eye(3) if body is lens else rotation(about)
+            p, t = turn @ place, turn @ along / np.linalg.norm(along)
+            n = np.cross(t, turn @ [0, 1, 0]) if body is cone else np.array([0, 1.0, 0])
+            n *= np.sign(n @ p)
+            one[:3, :3] = np.stack([t, np.cross(n, t), n])  # the place to the origin, its normal to z
+            two[:3, :3] = rotation(twist) @ np.diag([1, -1, -1]) @ one[:3, :3]
+            one[:3, 3], two[:3, 3] = -one[:3, :3] @ p, -two[:3, :3] @ p - [0, 0, 1e-3]
+        found = abut.reduce(abut.Pair(body, body), *(abut.pose.from_matrix(x) for x in poses), "distance").value
+        assert np.abs(found + 1e-3).max() < 2.5e-4, found
 
 
 @pytest.mark.parametrize("law", ("cone", "lcp", "spring"))
