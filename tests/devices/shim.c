@@ -50,9 +50,13 @@ static struct {
 } buffers;
 static double launched;
 
-static void *library;
+static struct {
+  bool presented, skips;
+  uint64_t memory, allocation;
+} gpu;
+static shim_commands commands;
 
-/* ---- faults ---- */
+static void *library;
 
 bool shim_open(void)
 {
@@ -63,8 +67,82 @@ bool shim_open(void)
 bool shim_shares_memory(void)
 {
   const char *sharing = getenv("ABUT_TEST_SHARING");
-  return !sharing || strcmp(sharing, "off") != 0;
+  return !gpu.presented && (!sharing || strcmp(sharing, "off") != 0);
 }
+
+/* ---- a GPU ---- */
+
+void shim_present_gpu(uint64_t memory, uint64_t allocation)
+{
+  pthread_mutex_lock(&lock);
+  gpu.presented = true;
+  gpu.memory = memory;
+  gpu.allocation = allocation;
+  pthread_mutex_unlock(&lock);
+}
+
+static void replace(size_t room, void *to, const void *by, size_t bytes)
+{
+  if (to && room >= bytes) {
+    memcpy(to, by, bytes);
+  }
+}
+
+void shim_answer_as_gpu(cl_device_info what, size_t room, void *to)
+{
+  const cl_device_type type = CL_DEVICE_TYPE_GPU;
+  pthread_mutex_lock(&lock);
+  const cl_ulong memory = gpu.memory, allocation = gpu.allocation;
+  const bool presented = gpu.presented;
+  pthread_mutex_unlock(&lock);
+  if (presented && what == CL_DEVICE_TYPE) {
+    replace(room, to, &type, sizeof type);
+  } else if (presented && what == CL_DEVICE_GLOBAL_MEM_SIZE) {
+    replace(room, to, &memory, sizeof memory);
+  } else if (presented && what == CL_DEVICE_MAX_MEM_ALLOC_SIZE) {
+    replace(room, to, &allocation, sizeof allocation);
+  }
+}
+
+void shim_skip_kernels(bool skip)
+{
+  pthread_mutex_lock(&lock);
+  gpu.skips = skip;
+  pthread_mutex_unlock(&lock);
+}
+
+bool shim_skips_kernels(void)
+{
+  pthread_mutex_lock(&lock);
+  const bool skips = gpu.skips;
+  pthread_mutex_unlock(&lock);
+  return skips;
+}
+
+void shim_count_command(shim_command what, bool blocks, size_t bytes)
+{
+  pthread_mutex_lock(&lock);
+  commands.launches += what == SHIM_LAUNCH;
+  commands.markers += what == SHIM_MARKER;
+  commands.flushes += what == SHIM_FLUSH;
+  commands.reads += what == SHIM_READ && blocks;
+  commands.writes += what == SHIM_WRITE && blocks;
+  commands.large_copies += blocks && bytes > SHIM_LARGE;
+  commands.down += what == SHIM_READ ? bytes : 0;
+  commands.up += what == SHIM_WRITE ? bytes : 0;
+  pthread_mutex_unlock(&lock);
+}
+
+shim_commands shim_count_commands(void)
+{
+  pthread_mutex_lock(&lock);
+  const shim_commands counted = commands;
+  memset(&commands, 0, sizeof commands);
+  pthread_mutex_unlock(&lock);
+  return counted;
+}
+
+/* ---- faults ---- */
 
 bool shim_has_substitute(const char *call)
 {

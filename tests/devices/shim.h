@@ -10,12 +10,36 @@
 
 #include <CL/cl.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Loads the real functions. False where there is no libOpenCL. */
 bool shim_open(void);
 
 /* ABUT_TEST_SHARING=off: devices say that they share no memory with the host, as most GPUs do. */
 bool shim_shares_memory(void);
+
+/* From now on every device reports that it is a GPU without shared memory, with so many bytes in
+ * all and in one buffer. What is already open stays as it is. */
+void shim_present_gpu(uint64_t memory, uint64_t allocation);
+
+/* From now on launches are counted but no kernel runs. This is for the counts of calls whose
+ * commands do not depend on results. */
+void shim_skip_kernels(bool skip);
+
+/* Commands to all queues. */
+typedef struct shim_commands {
+  long launches;     /* of kernels */
+  long reads;        /* that block, of any size */
+  long writes;       /* that block, of any size */
+  long large_copies; /* reads and writes above SHIM_LARGE bytes that block */
+  long markers, flushes;
+  uint64_t down, up; /* bytes that reads and writes move */
+} shim_commands;
+
+#define SHIM_LARGE ((size_t)64 << 10)
+
+/* Returns what was counted since this was called last. */
+shim_commands shim_count_commands(void);
 
 /* Whether what fails may be a call for shared memory, in whose place the device's own does. */
 bool shim_has_substitute(const char *call);

@@ -52,16 +52,21 @@
   }
 
 /* What the library waits for by lists of events would be lost here: it has none. */
-#define ENQUEUES(name, launch, parameters, arguments)                        \
+#define ENQUEUES(name, command, blocks, bytes, parameters, arguments)        \
   cl_int name parameters                                                     \
   {                                                                          \
     REAL(name);                                                              \
     cl_event gate = NULL;                                                    \
+    const bool launch = command == SHIM_LAUNCH;                              \
     if (shim_fails(#name, &wrong) || (launch && shim_overfull(0, &wrong))) { \
       return wrong;                                                          \
     }                                                                        \
     if (count || list) {                                                     \
       return CL_INVALID_EVENT_WAIT_LIST;                                     \
+    }                                                                        \
+    shim_count_command(command, blocks, bytes);                              \
+    if (launch && !event && shim_skips_kernels()) {                          \
+      return CL_SUCCESS;                                                     \
     }                                                                        \
     list = shim_waits_for(queue, launch, &gate);                             \
     count = list ? 1 : 0;                                                    \
@@ -83,9 +88,12 @@ cl_int clGetDeviceInfo(cl_device_id of, cl_device_info what, size_t room, void *
   if (shim_fails("clGetDeviceInfo", &wrong)) {
     return wrong;
   }
-  return what == CL_DEVICE_SVM_CAPABILITIES && !shim_shares_memory()
-           ? CL_INVALID_VALUE
-           : real(of, what, room, to, size);
+  if (what == CL_DEVICE_SVM_CAPABILITIES && !shim_shares_memory()) {
+    return CL_INVALID_VALUE;
+  }
+  const cl_int code = real(of, what, room, to, size);
+  shim_answer_as_gpu(what, room, to);
+  return code;
 }
 
 ASKS(clCreateSubDevices,
@@ -155,7 +163,12 @@ cl_int clSetEventCallback(cl_event event, cl_int type, notified notify, void *us
   return real(event, type, otherwise ? tell_otherwise : notify, user);
 }
 
-ASKS(clFlush, (cl_command_queue queue), (queue))
+cl_int clFlush(cl_command_queue queue)
+{
+  REAL(clFlush);
+  shim_count_command(SHIM_FLUSH, false, 0);
+  return shim_fails("clFlush", &wrong) ? wrong : real(queue);
+}
 
 /* On a device that fails, too, kernels have ended then: PoCL does not bear what they use to go. */
 cl_int clFinish(cl_command_queue queue)
@@ -251,41 +264,41 @@ RELEASES(clReleaseProgram, cl_program, PROGRAM)
 RELEASES(clReleaseKernel, cl_kernel, KERNEL)
 RELEASES(clReleaseEvent, cl_event, EVENT)
 
-ENQUEUES(clEnqueueNDRangeKernel, true,
+ENQUEUES(clEnqueueNDRangeKernel, SHIM_LAUNCH, false, 0,
          (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
           const size_t *global, const size_t *local, cl_uint count, const cl_event *list,
           cl_event *event),
          (queue, kernel, dimensions, offset, global, local, count, list, event))
-ENQUEUES(clEnqueueMarkerWithWaitList, false,
+ENQUEUES(clEnqueueMarkerWithWaitList, SHIM_MARKER, false, 0,
          (cl_command_queue queue, cl_uint count, const cl_event *list, cl_event *event),
          (queue, count, list, event))
-ENQUEUES(clEnqueueReadBuffer, false,
+ENQUEUES(clEnqueueReadBuffer, SHIM_READ, wait, bytes,
          (cl_command_queue queue, cl_mem from, cl_bool wait, size_t offset, size_t bytes, void *to,
           cl_uint count, const cl_event *list, cl_event *event),
          (queue, from, wait, offset, bytes, to, count, list, event))
-ENQUEUES(clEnqueueReadBufferRect, false,
+ENQUEUES(clEnqueueReadBufferRect, SHIM_READ, wait, region[0] * region[1],
          (cl_command_queue queue, cl_mem from, cl_bool wait, const size_t *from_origin,
           const size_t *to_origin, const size_t *region, size_t from_pitch, size_t from_slice,
           size_t to_pitch, size_t to_slice, void *to, cl_uint count, const cl_event *list,
           cl_event *event),
          (queue, from, wait, from_origin, to_origin, region, from_pitch, from_slice, to_pitch,
           to_slice, to, count, list, event))
-ENQUEUES(clEnqueueWriteBuffer, false,
+ENQUEUES(clEnqueueWriteBuffer, SHIM_WRITE, wait, bytes,
          (cl_command_queue queue, cl_mem to, cl_bool wait, size_t offset, size_t bytes,
           const void *from, cl_uint count, const cl_event *list, cl_event *event),
          (queue, to, wait, offset, bytes, from, count, list, event))
-ENQUEUES(clEnqueueWriteBufferRect, false,
+ENQUEUES(clEnqueueWriteBufferRect, SHIM_WRITE, wait, region[0] * region[1],
          (cl_command_queue queue, cl_mem to, cl_bool wait, const size_t *to_origin,
           const size_t *from_origin, const size_t *region, size_t to_pitch, size_t to_slice,
           size_t from_pitch, size_t from_slice, const void *from, cl_uint count,
           const cl_event *list, cl_event *event),
          (queue, to, wait, to_origin, from_origin, region, to_pitch, to_slice, from_pitch,
           from_slice, from, count, list, event))
-ENQUEUES(clEnqueueCopyBuffer, false,
+ENQUEUES(clEnqueueCopyBuffer, SHIM_COPY, false, bytes,
          (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset,
           size_t bytes, cl_uint count, const cl_event *list, cl_event *event),
          (queue, from, to, from_offset, to_offset, bytes, count, list, event))
-ENQUEUES(clEnqueueCopyBufferRect, false,
+ENQUEUES(clEnqueueCopyBufferRect, SHIM_COPY, false, region[0] * region[1],
          (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin,
           const size_t *to_origin, const size_t *region, size_t from_pitch, size_t from_slice,
           size_t to_pitch, size_t to_slice, cl_uint count, const cl_event *list, cl_event *event),

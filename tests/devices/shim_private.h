@@ -20,6 +20,24 @@ bool shim_overfull(size_t bytes, cl_int *code);
 
 void shim_count_live(int kind, long change);
 
+/* Replaces a device's answer by that of the GPU that it is presented as, if it is. `room` is that
+ * of `to`. */
+void shim_answer_as_gpu(cl_device_info what, size_t room, void *to);
+
+/* Counts a command. Of copies: the direction, whether they block, and their bytes. */
+typedef enum shim_command {
+  SHIM_LAUNCH,
+  SHIM_MARKER,
+  SHIM_FLUSH,
+  SHIM_READ,
+  SHIM_WRITE,
+  SHIM_COPY /* on the device, not counted */
+} shim_command;
+void shim_count_command(shim_command what, bool blocks, size_t bytes);
+
+/* Whether kernels do not run. */
+bool shim_skips_kernels(void);
+
 /* A cl_mem, or shared memory, that lives from here to there. */
 void shim_add_memory(void *object, size_t bytes);
 void shim_forget_memory(const void *object);
