@@ -119,6 +119,15 @@ static poses open_poses(size_t count)
   return p;
 }
 
+static void close_poses(poses *p)
+{
+  for (int side = 0; side < 2; ++side) {
+    free(p->pose[side]);
+  }
+  free(p->values);
+  free(p->gradients);
+}
+
 static abut_status run_poses(poses *p, const char *what)
 {
   abut_batch b = p->batch;
@@ -153,11 +162,7 @@ static void count_poses(const gpu_case *c)
   CHECK_OK(run_poses(&p, c->call));
   report(c);
   shim_skip_kernels(false);
-  for (int side = 0; side < 2; ++side) {
-    free(p.pose[side]);
-  }
-  free(p.values);
-  free(p.gradients);
+  close_poses(&p);
 }
 
 /* ---- worlds ---- */
@@ -244,16 +249,40 @@ static void run(const gpu_case *c)
 
 /* Dense arrays: a quarter of 16,384 poses on a quarter of the memory, in as many chunks. */
 static const gpu_case poses_cases[] = {
-  {"contacts", 4096, 4, 0, 38, 10, 12, 4},
-  {"vjp", 4096, 4, 0, 170, 15, 20, 10},
-  {"energy gradient", 16384, 1, 0, 624, 48, 0, 32},
+  {"contacts", 4096, 4, 0, 76, 20, 16, 8},
+  {"vjp", 4096, 4, 0, 136, 12, 16, 8},
+  {"energy gradient", 16384, 1, 0, 39, 3, 4, 1},
 };
 
-/* A 64th of 4,096 worlds with a 64th of the scratch memory, in as many chunks. */
+/* A 64th of 4,096 worlds with a 64th of an H200's memory for chunks. */
 static const gpu_case worlds_cases[] = {
-  {"step", 64, 1, 8, 192, 12, 0, 15},
+  {"step", 64, 1, 4448 / 64, 48, 3, 0, 2},
   {"steps", 16, 1, 0, 4503, 102, 0, 118},
 };
+
+/* Chunks do not change a bit of a gradient. */
+static void test_same_bits(void)
+{
+  enum { POSES = 48 };
+  static const uint32_t chunks[] = {0, POSES / 4 + 1};
+  float first[2 * 7 * POSES];
+  for (int i = 0; i < 2; ++i) {
+    abut_context_def def = abut_default_context_def();
+    REQUIRE_OK(abut_find_device("gpu", &def.device));
+    def.precision = ABUT_FLOAT32;
+    def.chunk = chunks[i];
+    REQUIRE_OK(abut_create_context(&def, &on_gpu));
+    poses p = open_poses(POSES);
+    CHECK_OK(run_poses(&p, "energy gradient"));
+    if (i == 0) {
+      memcpy(first, p.gradients, sizeof first);
+      check(first[0] != 0.0F || first[1] != 0.0F, "the gradient is zero");
+    }
+    check(memcmp(first, p.gradients, sizeof first) == 0, "chunks change the gradient");
+    close_poses(&p);
+    CHECK_OK(abut_destroy_context(on_gpu));
+  }
+}
 
 static void run_all(const gpu_case *all, size_t count)
 {
@@ -276,6 +305,7 @@ int main(int count, char **arguments)
     run_all(poses_cases, sizeof poses_cases / sizeof *poses_cases);
   } else {
     run_all(worlds_cases, sizeof worlds_cases / sizeof *worlds_cases);
+    test_same_bits();
   }
   return check_finish();
 }

@@ -93,10 +93,27 @@ static void test_own_rows(void)
     for (int p = 0; p < 2; ++p) {
       int which;
       const char *range;
-      const tuning t = tuning_of_row(row, (abut_precision)p);
+      const tuning t = tuning_of_row(row, &cases[i].info, (abut_precision)p);
       check(tuning_holds(&t, &which, &range), "%s: number %d is not %s", row->label, which, range);
       check(t.lanes == row->lanes[p], "%s: lanes of the other precision", row->label);
     }
+  }
+}
+
+/* Chunks of GPUs take a share of the memory; those of other devices do not. */
+static void test_scratch(void)
+{
+  static const struct {
+    uint64_t memory, gpu; /* [MiB] */
+  } cases[] = {{0, 512}, {4096, 512}, {17 << 10, 544}, {139 << 10, 4448}, {1 << 20, 8192}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    abut_device_info gpu = device("a", "", "", "b", ABUT_DEVICE_GPU),
+                     cpu = device("a", "", "", "Portable Computing Language", ABUT_DEVICE_CPU);
+    gpu.memory_bytes = cpu.memory_bytes = cases[i].memory * MIB;
+    const tuning of_gpu = tuning_find(NULL, &gpu, ABUT_FLOAT32, "manifold", NULL),
+                 of_cpu = tuning_find(NULL, &cpu, ABUT_FLOAT32, "manifold", NULL);
+    CHECK_EQUAL(of_gpu.scratch_bytes / MIB, cases[i].gpu);
+    CHECK_EQUAL(of_cpu.scratch_bytes / MIB, 32);
   }
 }
 
@@ -203,7 +220,7 @@ static void test_finding(void)
                                      device("", "", "", "p", ABUT_DEVICE_GPU)};
   for (int i = 0; i < 3; ++i) {
     const tuning t = tuning_find(&f, &others[i], ABUT_FLOAT32, NULL, &row);
-    const tuning table = tuning_of_row(tuning_row_of(&others[i], NULL), ABUT_FLOAT32);
+    const tuning table = tuning_of_row(tuning_row_of(&others[i], NULL), &others[i], ABUT_FLOAT32);
     check(row == tuning_row_of(&others[i], NULL) && equal(&t, &table),
           "the entry of another device is taken by \"%s\" of \"%s\"", others[i].name,
           others[i].platform);
@@ -373,7 +390,7 @@ static void test_wanted(void)
   const tuning_row *row = tuning_row_of(&cpu, NULL);
   tuning t[MODULE_COUNT];
   CHECK_OK(tuning_with(&cpu, ABUT_FLOAT64, &(tuning){0, 0, 0, 0}, t));
-  const tuning table = tuning_of_row(row, ABUT_FLOAT64);
+  const tuning table = tuning_of_row(row, &cpu, ABUT_FLOAT64);
   for (int i = 0; i < MODULE_COUNT; ++i) {
     check(equal(&t[i], &table), "without wishes, the table does not hold");
   }
@@ -486,6 +503,7 @@ int main(void)
   uint32_t index = 0;
   test_order();
   test_own_rows();
+  test_scratch();
   test_malformed();
   test_finding();
   test_modules();

@@ -275,6 +275,18 @@ void arrays_bytes(batch_on *on, size_t slot)
   }
 }
 
+size_t arrays_copied(const batch_on *on, size_t slot)
+{
+  const batch_call *c = on->call;
+  size_t sum = 0;
+  for (size_t i = 0; !on->borrows && i < c->array_count; ++i) {
+    const batch_array *a = &c->arrays[i];
+    const size_t ways = (a->in != NULL || a->zeros) + (a->out != NULL);
+    sum += a->memory == ABUT_MEMORY_HOST ? ways * own_of(on, slot, a) : 0;
+  }
+  return sum;
+}
+
 /* ---- the caller's memory in place of buffers ---- */
 
 static abut_status bind(const batch_on *on, const batch_array *a, chunk c, buffer **out)

@@ -21,6 +21,10 @@ bool arrays_can_borrow(const batch_on *on);
 /* Raises on->bytes to what the arrays need for a chunk of the slot's group. */
 void arrays_bytes(batch_on *on, size_t slot);
 
+/* Returns how many bytes of an element are copied between the caller's host memory and the device,
+ * for a chunk of the slot's group. */
+size_t arrays_copied(const batch_on *on, size_t slot);
+
 /* Substitutes the caller's memory for buffers wherever possible, for one chunk. arrays_unbind
  * undoes this. */
 abut_status arrays_bind(batch_on *on, size_t slot, chunk c);

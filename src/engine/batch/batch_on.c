@@ -21,6 +21,10 @@
     }                         \
   } while (0)
 
+/* At least so many chunks if a chunk then copies more than so many bytes of the caller's arrays. */
+#define OVERLAP_CHUNKS 4
+#define OVERLAP_BYTES ((size_t)16 << 20)
+
 /* ---- a device ---- */
 
 /* Finds the largest number of elements in a chunk that fits into `budget` bytes, with no buffer
@@ -66,6 +70,18 @@ static abut_status size_chunks(const batch_on *on, size_t *most)
   return ABUT_SUCCESS;
 }
 
+/* On a GPU a chunk's copies take as long as its kernels where rows are long. They overlap with the
+ * kernels of other chunks only, so that there must be several. */
+static void split_copies(const batch_on *on, size_t elements, size_t *most)
+{
+  const size_t share = (elements + OVERLAP_CHUNKS - 1) / OVERLAP_CHUNKS, granule = on->granule;
+  const size_t whole = (share + granule - 1) / granule * granule, each = arrays_copied(on, 0);
+  if (device_info(on->device)->type == ABUT_DEVICE_GPU && device_slots(on->device) > 1 && each &&
+      share > OVERLAP_BYTES / each) {
+    *most = *most < whole ? *most : whole;
+  }
+}
+
 static void set_buffer_pools(batch_on *on, buffer_pools *all)
 {
   for (size_t slot = 0; slot < DEVICE_SLOTS; ++slot) {
@@ -97,6 +113,8 @@ static abut_status size_groups(batch_on *on)
   for (size_t i = 0; i < on->call->group_count; ++i) {
     TRY(enter(on, 0, i));
     TRY(size_chunks(on, &on->mosts[i]));
+    const size_t begin = i ? on->call->groups[i - 1].end : 0;
+    split_copies(on, on->call->groups[i].end - begin, &on->mosts[i]);
   }
   return ABUT_SUCCESS;
 }

@@ -16,8 +16,8 @@ static abut_status find(device *d, const device_options *options)
   if (options->host) {
     discover_host(&d->found);
     for (int i = 0; i < MODULE_COUNT; ++i) {
-      d->settings[i] =
-        tuning_of_row(tuning_row_of(&d->found.info, module_name((module_id)i)), options->precision);
+      d->settings[i] = tuning_of_row(tuning_row_of(&d->found.info, module_name((module_id)i)),
+                                     &d->found.info, options->precision);
     }
     return ABUT_SUCCESS;
   }

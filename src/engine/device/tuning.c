@@ -5,16 +5,22 @@
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
 
+/* Scratch of a row without its own: one part in so many of the device's memory, within bounds. */
+#define SCRATCH_SHARE 32
+#define SCRATCH_LEAST (512 * MIB)
+#define SCRATCH_MOST (8192 * MIB)
+
 /* The rows were measured on CPUs, where a work-item processes several lanes and works alone. With 8
  * items per work-group, PoCL takes 0.89 and Intel's runtime 0.72 of the processor time with 1; more
  * items gain nothing. Scratch memory from 8 to 64 MiB is within 2 % on PoCL without other devices.
  * If two devices share the cores, 32 MiB take 0.96 of the time of 16 MiB, with half of the
  * launches. In float64 with AVX-512, 16 lanes take 0.82 (PoCL) and 0.75 (Intel) of the time of 8.
- * GPUs have the lanes in hardware and need enough scratch memory to keep all of it busy; their rows
- * are not measured yet. Mesa's llvmpipe (22.3) limits the loops of a work-item to 65535 iterations
- * in all and then leaves them without an error. There, work-groups share the work of a pose's many
- * contacts. With 32 MiB, worlds need some forty launches per hundred pairs, a fifth of PoCL's time.
- * With 64 MiB, most of it for pairs, a step takes 0.9 of that time. */
+ * GPUs have the lanes in hardware; their row is not measured yet. A share of their memory as
+ * scratch keeps all of a GPU busy with few launches. Mesa's llvmpipe (22.3) limits the loops of a
+ * work-item to 65535 iterations in all and then leaves them without an error. There, work-groups
+ * share the work of a pose's many contacts. With 32 MiB, worlds need some forty launches per
+ * hundred pairs, a fifth of PoCL's time. With 64 MiB, most of it for pairs, a step takes 0.9 of
+ * that time. */
 static const tuning_row table[] = {
   {"the host path", NULL, NULL, NULL, NULL, ABUT_DEVICE_HOST, {1, 1}, 1, 1, 16 * MIB, NULL},
   {"llvmpipe", "llvmpipe", NULL, NULL, "rusticl", ANY_TYPE, {16, 8}, 64, 8, 16 * MIB, NULL},
@@ -53,7 +59,7 @@ static const tuning_row table[] = {
    NULL},
   {"Oclgrind", NULL, NULL, NULL, "Oclgrind", ANY_TYPE, {1, 1}, 1, 1, 16 * MIB, NULL},
   {"a CPU", NULL, NULL, NULL, NULL, ABUT_DEVICE_CPU, {16, 8}, 1, 8, 16 * MIB, NULL},
-  {"a GPU", NULL, NULL, NULL, NULL, ABUT_DEVICE_GPU, {1, 1}, 64, 64, 512 * MIB, NULL},
+  {"a GPU", NULL, NULL, NULL, NULL, ABUT_DEVICE_GPU, {1, 1}, 64, 64, 0, NULL},
   {"a device", NULL, NULL, NULL, NULL, ANY_TYPE, {1, 1}, 64, 64, 16 * MIB, NULL},
 };
 
@@ -97,9 +103,19 @@ const tuning_row *tuning_row_of(const abut_device_info *info, const char *module
   return tuning_pick(table, ROWS, info, module);
 }
 
-tuning tuning_of_row(const tuning_row *row, abut_precision precision)
+/* Kernels count with int: the upper bound keeps each buffer of 4-byte numbers below 2^31 of them.
+ */
+static uint64_t scratch_by_memory(uint64_t memory)
 {
-  return (tuning){row->lanes[precision], row->group, row->items, row->scratch_bytes};
+  const uint64_t share = memory / SCRATCH_SHARE / MIB * MIB;
+  return share < SCRATCH_LEAST ? SCRATCH_LEAST : share > SCRATCH_MOST ? SCRATCH_MOST : share;
+}
+
+tuning tuning_of_row(const tuning_row *row, const abut_device_info *info, abut_precision precision)
+{
+  const uint64_t scratch = row->scratch_bytes ? row->scratch_bytes
+                                              : scratch_by_memory(info->memory_bytes);
+  return (tuning){row->lanes[precision], row->group, row->items, scratch};
 }
 
 bool tuning_holds(const tuning *t, int *which, const char **what)

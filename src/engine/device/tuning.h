@@ -25,8 +25,8 @@ typedef struct tuning_row {
   int type;
   uint32_t lanes[2]; /* by abut_precision */
   uint32_t group, items;
-  uint64_t scratch_bytes;
-  const char *module; /* module that the row applies to, except `lanes`; NULL: all */
+  uint64_t scratch_bytes; /* 0: by the device's memory */
+  const char *module;     /* module that the row applies to, except `lanes`; NULL: all */
 } tuning_row;
 
 /* Returns the most specific row for a device. A row for the module has priority over one for the
@@ -37,7 +37,7 @@ const tuning_row *tuning_pick(const tuning_row *rows, size_t count, const abut_d
 
 /* Does the same with the library's own table, which has a row for every device. */
 const tuning_row *tuning_row_of(const abut_device_info *info, const char *module);
-tuning tuning_of_row(const tuning_row *row, abut_precision precision);
+tuning tuning_of_row(const tuning_row *row, const abut_device_info *info, abut_precision precision);
 
 /* Returns whether a context accepts the numbers. Otherwise `what` is the allowed range of the first
  * bad one, and *which its index in the struct. */

@@ -25,7 +25,7 @@ tuning tuning_find(const tuning_file *file, const abut_device_info *info, abut_p
   const tuning_entry *own = file && module ? tuning_file_find(file, info, precision, module) : NULL;
   const tuning_entry *entry = own ? own : all;
   const tuning_row *found = tuning_row_of(info, module);
-  tuning t = tuning_of_row(found, precision);
+  tuning t = tuning_of_row(found, info, precision);
   t.lanes = tuning_row_of(info, NULL)->lanes[precision];
   if (all && info->type != ABUT_DEVICE_HOST) {
     t.lanes = all->values.lanes;

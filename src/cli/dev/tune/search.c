@@ -131,7 +131,7 @@ static exit_code search_lanes(tuner *u, tune_setting **best, bool *complete)
 /* Returns the neighbour with half or twice the value; false outside the useful range. */
 static bool neighbour(const abut_tuning *t, coordinate along, bool up, abut_tuning *out)
 {
-  const uint64_t least[] = {1, (uint64_t)1 << 20, 1}, most[] = {1024, (uint64_t)1 << 32, 1024};
+  const uint64_t least[] = {1, (uint64_t)1 << 20, 1}, most[] = {1024, (uint64_t)1 << 33, 1024};
   *out = *t;
   uint64_t value = along == COORDINATE_ITEMS   ? t->items
                    : along == COORDINATE_GROUP ? t->group
