@@ -102,11 +102,41 @@ static abut_status launch_chunk(batch_on *b, size_t slot, chunk c)
                                      : launch_values(on, values, c.count);
 }
 
-/* Reads the statuses of poses. A loop on a state skips this, and the wait, if the caller does not
- * want them. */
+/* Whether statuses of poses are read. A loop on a state skips this, and the wait, if the caller
+ * does not want them. */
+static bool wants_status(const call_on *on)
+{
+  return !on->call->base.state || on->call->batch->status;
+}
+
+static bool wants_reductions(const call_on *on, const run *r)
+{
+  return r->wanted.reduced && !on->call->base.state;
+}
+
+static size_t reduced_bytes(const call_on *on, chunk c)
+{
+  return c.count * REDUCED_REALS * on->call->real_bytes;
+}
+
+static abut_status read_ahead(batch_on *b, size_t slot, chunk c)
+{
+  const call_on *on = b->user;
+  const run *r = values_on(b->user, slot);
+  if (wants_status(on)) {
+    TRY(buffer_read_ahead(run_buffer(r, SCRATCH_STATUS), 0, c.count * sizeof(int)));
+  }
+  if (wants_reductions(on, r)) {
+    TRY(buffer_read_ahead(run_buffer(r, SCRATCH_REDUCED), 0, reduced_bytes(on, c)));
+  }
+  return on->call->list.out
+           ? buffer_read_ahead(run_buffer(r, SCRATCH_OFFSETS), c.count * sizeof(int), sizeof(int))
+           : ABUT_SUCCESS;
+}
+
 static abut_status fetch_status(call_on *on, const run *r, chunk c)
 {
-  if (on->call->base.state && !on->call->batch->status) {
+  if (!wants_status(on)) {
     return ABUT_SUCCESS;
   }
   TRY(buffer_read(run_buffer(r, SCRATCH_STATUS), 0, c.count * sizeof(int), on->status));
@@ -125,10 +155,10 @@ static abut_status fetch_reductions(const call_on *on, const run *r, chunk c)
 {
   const size_t size = on->call->real_bytes;
   void *to[REDUCED_REALS];
-  if (!r->wanted.reduced || on->call->base.state) {
+  if (!wants_reductions(on, r)) {
     return ABUT_SUCCESS;
   }
-  TRY(buffer_read(run_buffer(r, SCRATCH_REDUCED), 0, c.count * REDUCED_REALS * size, on->values));
+  TRY(buffer_read(run_buffer(r, SCRATCH_REDUCED), 0, reduced_bytes(on, c), on->values));
   list_reductions(&on->call->batch->reductions, to);
   const char *from = (const char *)on->values;
   for (size_t k = 0; k < REDUCED_REALS; ++k) {
@@ -382,6 +412,7 @@ const operation poses_operation = {
   .enter = enter,
   .upload = upload_chunk,
   .launch = launch_chunk,
+  .ahead = read_ahead,
   .collect = collect_chunk,
   .add = add_chunk,
   .leave = leave,

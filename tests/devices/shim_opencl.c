@@ -178,6 +178,15 @@ cl_int clFinish(cl_command_queue queue)
   return shim_fails("clFinish", &wrong) ? wrong : right;
 }
 
+/* Memory is unmapped where the library releases it, also if that fails. */
+cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *at, cl_uint count,
+                               const cl_event *list, cl_event *event)
+{
+  REAL(clEnqueueUnmapMemObject);
+  const cl_int right = real(queue, memory, at, count, list, event);
+  return shim_fails("clEnqueueUnmapMemObject", &wrong) ? wrong : right;
+}
+
 CREATES(cl_context, clCreateContext, CONTEXT,
         (const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
          void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user,
@@ -217,6 +226,18 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
     shim_add_memory(made, bytes);
   }
   return made;
+}
+
+void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool wait, cl_map_flags how,
+                         size_t offset, size_t bytes, cl_uint count, const cl_event *list,
+                         cl_event *event, cl_int *code)
+{
+  REAL(clEnqueueMapBuffer);
+  if (shim_fails("clEnqueueMapBuffer", &wrong)) {
+    *code = wrong;
+    return NULL;
+  }
+  return real(queue, memory, wait, how, offset, bytes, count, list, event, code);
 }
 
 /* Buffers are counted until the library lets go of them, which never retains its own: a driver's

@@ -575,6 +575,26 @@ static abut_status down_to_opencl(const batch_on *on, size_t slot, buffer *from,
            : scatter_rows(on, slot, from, a, own, c);
 }
 
+/* These are the reads of `get`. */
+abut_status arrays_ahead(const batch_on *on, size_t slot, chunk c)
+{
+  for (size_t i = 0; i < on->call->array_count; ++i) {
+    const batch_array *a = &on->call->arrays[i];
+    const size_t own = own_of(on, slot, a), slots = whole(on, c.count);
+    buffer *from = on->memory[slot][a->pool].pool->buffers[a->buffer];
+    if (!is_downloaded(on, slot, a) || a->memory != ABUT_MEMORY_HOST ||
+        !(waits(on, slot, a) || is_straight(on, slot, a))) {
+      continue;
+    }
+    if (a->form == FORM_PLANES) {
+      TRY(buffer_read_ahead(from, a->part * slots * a->size, slots * row_of(a)));
+    } else if (pitch_of(a, own) == own) {
+      TRY(buffer_read_ahead(from, begin_of(a, own, c.count), c.count * own));
+    }
+  }
+  return ABUT_SUCCESS;
+}
+
 abut_status arrays_down(batch_on *on, size_t slot, chunk c)
 {
   const size_t staged = staged_bytes(on, slot, c);

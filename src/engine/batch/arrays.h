@@ -36,6 +36,10 @@ abut_status arrays_up(batch_on *on, size_t slot, chunk c);
  * kernels are launched and before waiting for them. */
 abut_status arrays_sync(batch_on *on, size_t slot);
 
+/* Enqueues reads of a chunk's outputs behind its kernels, as far as they are short: arrays_down
+ * then has no command for them. */
+abut_status arrays_ahead(const batch_on *on, size_t slot, chunk c);
+
 /* Reads a chunk's outputs back. If the call replaces its inputs, the outputs stay in host memory
  * until arrays_hand_over: a read may fail after others succeeded, and the device that repeats the
  * chunk needs the original inputs. Outputs whose rows are not contiguous are held back, too. */

@@ -108,7 +108,7 @@ typedef struct batch_on {
  * and `launch` must be present in the operation or its base.
  *
  * Order for each device: test, place, enter for each group; then for each chunk enter, upload,
- * launch, collect and add; leave at the end. */
+ * launch, ahead, collect and add; leave at the end. */
 typedef struct operation operation;
 struct operation {
   const operation *base; /* or NULL */
@@ -125,6 +125,9 @@ struct operation {
   /* Launches the kernels that compute the chunk's outputs from its inputs in on->memory[slot]. It
    * may return before they end. */
   abut_status (*launch)(batch_on *on, size_t slot, chunk c);
+  /* Enqueues reads, by buffer_read_ahead, of what `collect` reads first. Nothing is launched
+   * between this and `collect`. */
+  abut_status (*ahead)(batch_on *on, size_t slot, chunk c);
   /* Reads back what a chunk produces besides the arrays, after everything launched has ended. If
    * the amount depends on the chunk's results, it may launch more kernels and wait for them. It
    * must not change the inputs of a chunk that may be repeated. */

@@ -194,6 +194,8 @@ abut_status batch_on_upload(batch_on *on, size_t slot, chunk c)
 abut_status batch_on_launch(batch_on *on, size_t slot, chunk c)
 {
   TRY_EACH(on->call->operation, launch, on, slot, c);
+  TRY_EACH(on->call->operation, ahead, on, slot, c);
+  TRY(arrays_ahead(on, slot, c));
   return arrays_sync(on, slot);
 }
 

@@ -473,10 +473,25 @@ abut_status buffer_write(buffer *b, size_t offset, size_t bytes, const void *fro
   return ABUT_SUCCESS;
 }
 
+abut_status buffer_read_ahead(buffer *b, size_t offset, size_t bytes)
+{
+  TRY(check_range(b, offset, bytes));
+  TRY(device_check_there(b->owner));
+  return !bytes || on_host(b) ? ABUT_SUCCESS
+                              : opencl_read_ahead(b->owner->cl, b->memory, offset, bytes);
+}
+
 abut_status buffer_read(buffer *b, size_t offset, size_t bytes, void *to)
 {
   TRY(check_range(b, offset, bytes));
   if (!bytes) {
+    return ABUT_SUCCESS;
+  }
+  const void *ready = on_host(b) ? NULL : opencl_was_read(b->owner->cl, b->memory, offset, bytes);
+  if (ready) {
+    TRY(device_end(b->owner));
+    b->owner->counters.bytes_down += bytes;
+    memcpy(to, ready, bytes);
     return ABUT_SUCCESS;
   }
   TRY(reach(b));

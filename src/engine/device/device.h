@@ -123,6 +123,11 @@ abut_status buffer_lend(device *d, size_t bytes, const void *from, buffer **out)
 abut_status buffer_write(buffer *b, size_t offset, size_t bytes, const void *from);
 abut_status buffer_read(buffer *b, size_t offset, size_t bytes, void *to);
 
+/* Enqueues a read behind what was launched in the slot, and does not wait. A buffer_read of the
+ * same bytes then only waits for the slot's work, if the slot gets no other work in between. It
+ * does nothing where copies are the host's own, or the bytes are many. */
+abut_status buffer_read_ahead(buffer *b, size_t offset, size_t bytes);
+
 /* Reads `rows` rows of `bytes` bytes, `pitch` bytes apart in the buffer, into contiguous rows in
  * `to`. */
 abut_status buffer_read_rows(buffer *b, size_t offset, size_t pitch, size_t bytes, size_t rows,

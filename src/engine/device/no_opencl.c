@@ -185,6 +185,23 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
   return NO_PLATFORM;
 }
 
+void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                     cl_bool blocking_map, cl_map_flags map_flags, size_t offset,
+                                     size_t size, cl_uint num_events_in_wait_list,
+                                     const cl_event *event_wait_list, cl_event *event,
+                                     cl_int *errcode_ret)
+{
+  *errcode_ret = NO_PLATFORM;
+  return NULL;
+}
+
+cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command_queue, cl_mem memobj,
+                                           void *mapped_ptr, cl_uint num_events_in_wait_list,
+                                           const cl_event *event_wait_list, cl_event *event)
+{
+  return NO_PLATFORM;
+}
+
 cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_mem buffer,
                                            cl_bool blocking_read, const size_t *buffer_origin,
                                            const size_t *host_origin, const size_t *region,

@@ -238,6 +238,7 @@ abut_status opencl_open(const opencl_options *options, opencl **out)
   TRY_DONE(copy_directory(o));
   TRY_DONE(open_queues(o));
   TRY_DONE(opencl_allocate(o, sizeof no_bytes, &o->probe));
+  TRY_DONE(opencl_open_ahead(o));
   *out = o;
   o = NULL;
 done:
@@ -256,6 +257,7 @@ void opencl_close(opencl *o, double seconds)
     opencl_abandon(o);
     return;
   }
+  opencl_close_ahead(o);
   for (size_t i = 0; i < opencl_slots(o) && !o->options.queue; ++i) {
     clFinish(o->queues[i]);
   }
@@ -458,6 +460,12 @@ abut_status opencl_settle(opencl *o, double seconds)
 }
 
 void mark_running(opencl *o)
+{
+  opencl_forget_ahead(o);
+  mark_reading(o);
+}
+
+void mark_reading(opencl *o)
 {
   waiter_leave(o->waiters[o->slot]); /* the old one covers less work */
   o->waiters[o->slot] = NULL;

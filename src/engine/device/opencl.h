@@ -103,6 +103,19 @@ abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, void *host);
 
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from);
 abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, void *to);
+
+/* Make and release room for reads ahead, which copies of a device that shares memory, or whose
+ * queue is the caller's, do not use: that queue may hold what waits for the caller. */
+abut_status opencl_open_ahead(opencl *o);
+void opencl_close_ahead(opencl *o);
+
+/* Enqueues a read behind what the slot does, unless there is no room for it. opencl_was_read
+ * returns where its bytes are once the slot's work has ended. It returns NULL if they were not read
+ * ahead, or if the slot has been given other work since. */
+abut_status opencl_read_ahead(opencl *o, cl_mem from, size_t offset, size_t bytes);
+const void *opencl_was_read(const opencl *o, cl_mem from, size_t offset, size_t bytes);
+void opencl_forget_ahead(opencl *o);
+
 abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch, size_t bytes,
                              size_t rows, void *to);
 abut_status opencl_write_rows(opencl *o, cl_mem to, size_t offset, size_t pitch, size_t bytes,

@@ -93,6 +93,7 @@ abut_status opencl_sync(opencl *o, cl_mem memory, size_t bytes, void *host)
 
 abut_status opencl_write(opencl *o, cl_mem to, size_t offset, size_t bytes, const void *from)
 {
+  opencl_forget_ahead(o);
   return check(clEnqueueWriteBuffer(o->queues[o->slot], to, CL_TRUE, offset, bytes, from, 0, NULL,
                                     NULL),
                "clEnqueueWriteBuffer");
@@ -103,6 +104,72 @@ abut_status opencl_read(opencl *o, cl_mem from, size_t offset, size_t bytes, voi
   return check(clEnqueueReadBuffer(o->queues[o->slot], from, CL_TRUE, offset, bytes, to, 0, NULL,
                                    NULL),
                "clEnqueueReadBuffer");
+}
+
+abut_status opencl_open_ahead(opencl *o)
+{
+  cl_int code = CL_SUCCESS;
+  if (o->options.queue || opencl_can_share(o->options.device)) {
+    return ABUT_SUCCESS;
+  }
+  for (size_t i = 0; i < opencl_slots(o); ++i) {
+    reads_ahead *a = &o->ahead[i];
+    a->memory = clCreateBuffer(o->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, AHEAD_BYTES,
+                               NULL, &code);
+    TRY(check(code, "clCreateBuffer"));
+    a->at = clEnqueueMapBuffer(o->queues[i], a->memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                               AHEAD_BYTES, 0, NULL, NULL, &code);
+    TRY(check(code, "clEnqueueMapBuffer"));
+  }
+  return ABUT_SUCCESS;
+}
+
+void opencl_close_ahead(opencl *o)
+{
+  for (size_t i = 0; i < opencl_slots(o); ++i) {
+    reads_ahead *a = &o->ahead[i];
+    if (a->at) {
+      clEnqueueUnmapMemObject(o->queues[i], a->memory, a->at, 0, NULL, NULL);
+    }
+    if (a->memory) {
+      clReleaseMemObject(a->memory);
+    }
+    *a = (reads_ahead){.at = NULL};
+  }
+}
+
+void opencl_forget_ahead(opencl *o)
+{
+  o->ahead[o->slot].count = o->ahead[o->slot].used = 0;
+}
+
+abut_status opencl_read_ahead(opencl *o, cl_mem from, size_t offset, size_t bytes)
+{
+  reads_ahead *a = &o->ahead[o->slot];
+  if (!a->at || a->count == AHEAD_READS || bytes > AHEAD_BYTES - a->used) {
+    return ABUT_SUCCESS;
+  }
+  mark_reading(o);
+  TRY(check(clEnqueueReadBuffer(o->queues[o->slot], from, CL_FALSE, offset, bytes, a->at + a->used,
+                                0, NULL, NULL),
+            "clEnqueueReadBuffer"));
+  a->reads[a->count].from = from;
+  a->reads[a->count].offset = offset;
+  a->reads[a->count].bytes = bytes;
+  a->reads[a->count++].begin = a->used;
+  a->used += bytes;
+  return ABUT_SUCCESS;
+}
+
+const void *opencl_was_read(const opencl *o, cl_mem from, size_t offset, size_t bytes)
+{
+  const reads_ahead *a = &o->ahead[o->slot];
+  for (size_t i = 0; i < a->count; ++i) {
+    if (a->reads[i].from == from && a->reads[i].offset == offset && a->reads[i].bytes == bytes) {
+      return a->at + a->reads[i].begin;
+    }
+  }
+  return NULL;
 }
 
 abut_status opencl_read_rows(opencl *o, cl_mem from, size_t offset, size_t pitch, size_t bytes,
@@ -120,6 +187,7 @@ abut_status opencl_write_rows(opencl *o, cl_mem to, size_t offset, size_t pitch,
 {
   const size_t buffer_origin[3] = {offset % pitch, offset / pitch, 0}, host_origin[3] = {0, 0, 0};
   const size_t region[3] = {bytes, rows, 1};
+  opencl_forget_ahead(o);
   return check(clEnqueueWriteBufferRect(o->queues[o->slot], to, CL_TRUE, buffer_origin, host_origin,
                                         region, pitch, 0, bytes, 0, from, 0, NULL, NULL),
                "clEnqueueWriteBufferRect");

@@ -4,11 +4,14 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
-/* An event is polled after a further 1 / POLL_PART of the time waited so far, bounded by these [s].
- * Its end is thus noticed with a small relative delay. */
-#define POLL_PART 16.0
+/* An event is polled without sleep for the first SPIN_SECONDS: a sleep takes longer than the
+ * kernels of short calls. Then it is polled after a further 1 / POLL_PART of the time waited so
+ * far, bounded by these [s]. Its end is thus noticed with a small relative delay. */
+#define SPIN_SECONDS 1e-4
+#define POLL_PART 64.0
 #define POLL_LEAST 2e-5
 #define POLL_MOST 1e-3
 
@@ -137,10 +140,21 @@ static void poll_event(waiter *w)
   }
 }
 
+static void spin(waiter *w, double until)
+{
+  while (w->polled && !w->done && now() < until) {
+    pthread_mutex_unlock(&w->lock);
+    sched_yield();
+    pthread_mutex_lock(&w->lock);
+    poll_event(w);
+  }
+}
+
 bool waiter_wait(waiter *w, double seconds, cl_int *code, double *ended)
 {
   const double begun = now(), until = begun + seconds;
   pthread_mutex_lock(&w->lock);
+  spin(w, begun + (seconds < SPIN_SECONDS ? seconds : SPIN_SECONDS));
   for (bool late = false; !w->done && !late;) {
     const struct timespec next = time_of(w->polled ? next_poll(begun, until) : until);
     const bool timed_out = pthread_cond_timedwait(&w->changed, &w->lock, &next) != 0;
