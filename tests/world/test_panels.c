@@ -237,7 +237,7 @@ static int factor(const trial *t)
 {
   for (int i = 0; i < t->n.trees; i++) {
     const panel q = panel_of(&t->p, order_array(&t->p, ORDER_TREES)[i]);
-    if (!panel_factor(&q, &t->team)) {
+    if (!panel_factor(&q)) {
       return 0;
     }
     panel_update(&t->p, &q, &t->team);

@@ -499,7 +499,7 @@ ADJOINT_KERNEL void world_multipliers(
   int with_basis, int pair_count, GLOBAL real *work, GLOBAL real *y, GLOBAL real *group_adjoint,
   GLOBAL real *row_adjoint, int worlds)
 {
-  LOCAL_ARRAY(real, part, WG);
+  LOCAL_ARRAY(real, part, PANEL_PARTS);
   LOCAL_ARRAY(int, exchange, WG);
   const int world = (int)get_group_id(0), nv = n->nv;
   const team t = team_of_group(part, exchange);

@@ -273,7 +273,7 @@ static void put_sums(const newton *s, int active, int state, int is_there, const
         active_row(s, first + which)[ACTIVE_SUMS + from + at] = sum;
       }
     }
-    BARRIER;
+    MEET;
   }
 #else
   (void)state;
@@ -424,7 +424,6 @@ static void active_sums(const newton *s, int state, const int what)
     }
     put_sums(s, active, state, world_pair >= 0, count, sums);
   }
-  MEET;
 }
 
 // Returns the second derivative, along the twist at ACTIVE_ALONG, from the curvature in an active

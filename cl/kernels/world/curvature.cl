@@ -7,19 +7,40 @@ static void add_wrench(const newton *s, const newton_group *g, GLOBAL const real
 {
   real of[6];
   COPY6(push, of);
-  for (int k = s->team.item; k < g->ints[GROUP_DOFS]; k += s->team.items) {
-    real column[6];
-    group_column(s, g, k, column);
-    out[mover_at(s, g, k)[MOVER_DOF]] += dot6(column, of);
+  for (int k = 0; k < g->ints[GROUP_DOFS]; ++k) {
+    const int dof = mover_at(s, g, k)[MOVER_DOF];
+    if (is_own(&s->team, dof)) {
+      real column[6];
+      group_column(s, g, k, column);
+      out[dof] += dot6(column, of);
+    }
   }
 }
 
-// Advances the pair (k, m <= k) by `by` pairs, row by row.
-static void pair_on(int by, int *k, int *m)
+// Each entry of a panel is one item's, so that no barrier is needed between active pairs that add
+// to the same entry. Items form a grid of OWN_ROWS rows, to which degrees of freedom are dealt.
+#if WG >= 64
+#define OWN_ROWS 8
+#elif WG >= 16
+#define OWN_ROWS 4
+#else
+#define OWN_ROWS 1
+#endif
+#define OWN_COLUMNS (WG / OWN_ROWS)
+
+static int row_is_own(const team *t, int dof)
 {
-  for (*m += by; *m > *k; ++*k) {
-    *m -= *k + 1;
-  }
+  return OWN_ROWS == 1 || dof % OWN_ROWS == t->item / OWN_COLUMNS;
+}
+
+static int column_is_own(const team *t, int dof)
+{
+  return OWN_COLUMNS == 1 || dof % OWN_COLUMNS == t->item % OWN_COLUMNS;
+}
+
+static int entry_is_own(const team *t, int larger, int smaller)
+{
+  return row_is_own(t, larger) && column_is_own(t, smaller);
 }
 
 // The panels of the trees of a group's links. Their coupling is in the panel of side `first`, whose
@@ -52,28 +73,31 @@ static void add_pairs(const newton *s, const newton_group *g, const group_panels
                       const real f[SUMS_BLOCK])
 {
   const panel *of = p->of;
-  GLOBAL real *same = of[0].at, *mixed = same;
-  real turned[6];
-  int k = 0, m = 0, last = -1, step = 1, side = 0;
-  for (pair_on(s->team.item, &k, &m); k < g->ints[GROUP_DOFS]; pair_on(s->team.items, &k, &m)) {
-    real column[6];
-    if (k != last) {
-      const int dof = mover_at(s, g, k)[MOVER_DOF], own = dof_place(s->n, s->ints, dof);
-      side = dof_tree(s->n, s->ints, dof) == of[0].tree ? 0 : 1;
-      // Offsets of its entries with movers of its own tree, and with those of the other tree.
-      same = of[side].at + own;
-      mixed = of[p->first].at + p->between + (side == p->first ? own * of[p->first].stride : own);
-      step = side == p->first ? 1 : of[p->first].stride;
-      group_column(s, g, k, column);
-      CURVATURE_TIMES(f, column, turned);
-      last = k;
+  for (int k = 0; k < g->ints[GROUP_DOFS]; ++k) {
+    const int dof = mover_at(s, g, k)[MOVER_DOF], own = dof_place(s->n, s->ints, dof);
+    const int side = dof_tree(s->n, s->ints, dof) == of[0].tree ? 0 : 1;
+    // Its entries with movers of its own tree, and with those of the other tree.
+    GLOBAL real *same = of[side].at + own;
+    GLOBAL real *mixed =
+      of[p->first].at + p->between + (side == p->first ? own * of[p->first].stride : own);
+    const int step = side == p->first ? 1 : of[p->first].stride;
+    real column[6], turned[6];
+    if (!row_is_own(&s->team, dof)) {
+      continue;
     }
-    GLOBAL const int *other = s->ints + s->n->at_dofs + DOF_INTS * mover_at(s, g, m)[MOVER_DOF];
-    const int is_same = other[DOF_TREE] == of[side].tree;
-    GLOBAL real *to = is_same ? same + other[DOF_PLACE] * of[side].stride
-                              : mixed + other[DOF_PLACE] * step;
-    group_column(s, g, m, column);
-    *to += dot6(column, turned);
+    group_column(s, g, k, column);
+    CURVATURE_TIMES(f, column, turned);
+    for (int m = 0; m <= k; ++m) {
+      const int with = mover_at(s, g, m)[MOVER_DOF];
+      GLOBAL const int *other = s->ints + s->n->at_dofs + DOF_INTS * with;
+      const int is_same = other[DOF_TREE] == of[side].tree;
+      GLOBAL real *to = is_same ? same + other[DOF_PLACE] * of[side].stride
+                                : mixed + other[DOF_PLACE] * step;
+      if (column_is_own(&s->team, with)) {
+        group_column(s, g, m, column);
+        *to += dot6(column, turned);
+      }
+    }
   }
 }
 

@@ -33,7 +33,7 @@ static void newton_costs(const newton *s, int state, GLOBAL const real *x, GLOBA
   MEET;
 }
 
-// Fills the panels of islands in a state with M.
+// Fills the panels of islands in a state with M. Items must meet before they add to them.
 static void start_panels(const newton *s, int state)
 {
   for (int tree = 0; tree < s->trees; ++tree) {
@@ -52,7 +52,6 @@ static void start_panels(const newton *s, int state)
       }
     }
   }
-  MEET;
 }
 
 // Writes J' lambda at x to VECTOR_CONSTRAINT_FORCE for islands in one of some states. With `curved`
@@ -80,8 +79,8 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int s
   active_twists(s, state, x, ACTIVE_TWIST);
   MEET;
   active_sums(s, state, curved ? SUM_CURVED : SUM_WRENCH);
-  for (int active = 0; HAS_TURN(active, s->active_count); ++active) {
-    const int world_pair = active < s->active_count ? world_pair_in(s, active, state) : -1;
+  for (int active = 0; active < s->active_count; ++active) {
+    const int world_pair = world_pair_in(s, active, state);
     if (world_pair >= 0) {
       const newton_group g = bare_group(s, world_pair);
       GLOBAL const real *sums = active_row(s, active) + ACTIVE_SUMS;
@@ -90,15 +89,15 @@ static void newton_constraint_force(const newton *s, GLOBAL const real *x, int s
         add_curvature(s, &g, sums + SUMS_WRENCH);
       }
     }
-    MEET;
   }
 #endif
   for (int i = 0; i < s->rows; ++i) {
     const int dof = row_dof(s, i), tree = dof_tree(s->n, s->ints, dof);
-    if (row_is_on(s, i) && is_own(&s->team, dof) && tree_is(s, tree, state)) {
+    const int adds = is_own(&s->team, dof), bends = curved && entry_is_own(&s->team, dof, dof);
+    if (row_is_on(s, i) && (adds || bends) && tree_is(s, tree, state)) {
       const row_terms_of t = single_terms(s, i, x[dof]);
-      constraint_force[dof] -= t.slope;
-      if (curved) {
+      constraint_force[dof] -= adds ? t.slope : R(0.0);
+      if (bends) {
         const panel q = panel_of(&s->panels, tree);
         q.at[dof_place(s->n, s->ints, dof) * (q.stride + 1)] += t.bend;
       }
@@ -148,41 +147,60 @@ static panel panel_in_order(const newton *s, int place)
   return panel_at_work(s, some ? order_array(&s->panels, ORDER_TREES)[place] : s->trees);
 }
 
+// Returns the place in the order of the next tree of an island at work, from `place` on by steps of
+// `step`, or a place without a tree.
+static int place_at_work(const newton *s, int place, int step)
+{
+  GLOBAL const int *trees = order_array(&s->panels, ORDER_TREES);
+  while (place >= 0 && place < s->trees && !tree_is(s, trees[place], ISLAND_AT_WORK)) {
+    place += step;
+  }
+  return place;
+}
+
 // Scales the panels of islands at work by M's diagonal (VECTOR_SCALE).
 static void scale_panels(const newton *s)
 {
   GLOBAL const real *scale = newton_vector(s, VECTOR_SCALE);
-  for (int tree = 0; HAS_TURN(tree, s->trees); ++tree) {
+  for (int tree = 0; tree < s->trees; ++tree) {
     const panel q = panel_at_work(s, tree);
-    panel_gather(&s->panels, &q, &s->team, scale, 1, s->room);
-    MEET;
+#if WG == 1
+    panel_gather(&s->panels, &q, scale, s->room);
     for (int k = 0; k < q.dofs; ++k) {
       GLOBAL real *column = q.at + k * q.stride;
       const real own = s->room[k];
-      for (int first = LANES_AT(k) + LANES * s->team.item; first < q.stride;
-           first += LANES * s->team.items) {
+      for (int first = LANES_AT(k); first < q.stride; first += LANES) {
         lane_store(lane_load(column + first) * lane_load(s->room + first) * own, column + first);
       }
     }
-    MEET;
+#else
+    GLOBAL const int *dofs = panel_dofs(&s->panels, &q);
+    for (panel_walk w = walk_start(&s->panels, q.tree); q.rows && w.tree >= 0;
+         walk_on(&s->panels, &w)) {
+      const mass_tree of = mass_tree_of(s->n, s->ints, w.tree);
+      for (int row = row_from(w.row, s->team.item, s->team.items); row < w.row + of.count;
+           row += s->team.items) {
+        const real own = scale[of.dofs[row - w.row]];
+        for (int k = 0; k < q.dofs; ++k) {
+          q.at[k * q.stride + row] *= own * scale[dofs[k]];
+        }
+      }
+    }
+#endif
   }
+  MEET;
 }
 
 // Replaces the scaled panels of islands at work by the factor of the Hessian. An island fails if
 // its Hessian is not positive definite.
 static void factor_panels(const newton *s)
 {
-  GLOBAL int *state = order_array(&s->panels, ORDER_STATE);
-  for (int place = 0; HAS_TURN(place, s->trees); ++place) {
+  int place = place_at_work(s, 0, 1);
+  do {
     const panel q = panel_in_order(s, place);
-    const int good = panel_factor(&q, &s->team);
-    if (good && q.dofs) {
-      panel_update(&s->panels, &q, &s->team);
-    } else if (!good && s->team.item == 0) {
-      state[tree_island(s, q.tree)] = ISLAND_FAILED;
-    }
-    MEET;
-  }
+    panel_eliminate(&s->panels, &q, &s->team);
+    place = place_at_work(s, place + 1, 1);
+  } while (place < s->trees);
 }
 
 // Scales x by M's diagonal (VECTOR_SCALE) for islands at work.
@@ -199,14 +217,19 @@ static void scale_vector(const newton *s, GLOBAL real *x)
 // Replaces x by inv(H) x for islands at work.
 static void newton_solve(const newton *s, GLOBAL real *x)
 {
+  int place = place_at_work(s, 0, 1);
   scale_vector(s, x);
-  for (int place = 0; HAS_TURN(place, s->trees); ++place) {
+  do {
     const panel q = panel_in_order(s, place);
     panel_forward(&s->panels, &q, &s->team, s->room, x);
-  }
-  for (int turn = 0; HAS_TURN(turn, s->trees); ++turn) {
-    const panel q = panel_in_order(s, s->trees - 1 - turn);
+    place = place_at_work(s, place + 1, 1);
+  } while (place < s->trees);
+  MEET;
+  place = place_at_work(s, s->trees - 1, -1);
+  do {
+    const panel q = panel_in_order(s, place);
     panel_backward(&s->panels, &q, &s->team, s->room, x);
-  }
+    place = place_at_work(s, place - 1, -1);
+  } while (place >= 0);
   scale_vector(s, x);
 }

@@ -55,7 +55,7 @@ static int is_own(const team *t, int number)
 }
 
 // Returns the union of the bits of all items. Afterwards everything that items wrote before can be
-// read.
+// read. Items must meet once more before the next call.
 static int team_any(const team *t, int own)
 {
 #if WG > 1
@@ -65,29 +65,7 @@ static int team_any(const team *t, int own)
   for (int i = 0; i < WG; ++i) {
     any |= t->exchange[i];
   }
-  BARRIER;
   return any;
-#else
-  (void)t;
-  return own;
-#endif
-}
-
-// Returns the sum over the items, by a tree reduction.
-static real team_sum(const team *t, real own)
-{
-#if WG > 1
-  t->part[t->item] = own;
-  BARRIER;
-  for (int step = WG / 2; step > 0; step /= 2) {
-    if (t->item < step) {
-      t->part[t->item] += t->part[t->item + step];
-    }
-    BARRIER;
-  }
-  const real sum = t->part[0];
-  BARRIER;
-  return sum;
 #else
   (void)t;
   return own;
@@ -369,15 +347,21 @@ static int panel_row(const panels *p, int tree, int other)
 // The first row of the group of LANES rows that contains a row.
 #define LANES_AT(row) ((row) / LANES * LANES)
 
+// Marks the island of a panel's tree as failed.
+static void panel_fails(const panels *p, const panel *q)
+{
+  order_array(p, ORDER_STATE)[order_array(p, ORDER_ISLAND)[q->tree]] = ISLAND_FAILED;
+}
+
+#if WG == 1
 // Replaces a panel, after the updates by all earlier trees, by its columns of the factor, with the
 // inverses of the roots on the diagonal and zeros above it. Returns 0 if a pivot is not positive.
-static int panel_factor(const panel *q, const team *t)
+static int panel_factor(const panel *q)
 {
-  int good = 1;
-  for (int k = 0; HAS_TURN(k, good ? q->dofs : 0); ++k) {
+  for (int k = 0; k < q->dofs; ++k) {
     GLOBAL real *column = q->at + k * q->stride;
     const int begin = LANES_AT(k);
-    for (int first = begin + LANES * t->item; first < q->stride; first += LANES * t->items) {
+    for (int first = begin; first < q->stride; first += LANES) {
       lane sum = lane_load(column + first);
       for (int j = 0; j < k; ++j) {
         GLOBAL const real *before = q->at + j * q->stride;
@@ -385,23 +369,20 @@ static int panel_factor(const panel *q, const team *t)
       }
       lane_store(sum, column + first);
     }
-    MEET;
-    const real pivot = k < q->dofs ? column[k] : R(1.0),
-               inverse = R(1.0) / lane_first(lane_sqrt(lane_lit(pivot)));
-    good = pivot > R(0.0);
-    MEET;
-    if (t->item == 0 && k < q->dofs) {
-      const lane scaled =
-        lane_select(LANES_FROM(k - begin), lane_load(column + begin) * inverse, lane_lit(R(0.0)));
-      lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(inverse), scaled), column + begin);
-    }
-    for (int first = begin + LANES * (1 + t->item); first < q->stride; first += LANES * t->items) {
+    const real pivot = column[k], inverse = R(1.0) / lane_first(lane_sqrt(lane_lit(pivot)));
+    const lane scaled =
+      lane_select(LANES_FROM(k - begin), lane_load(column + begin) * inverse, lane_lit(R(0.0)));
+    lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(inverse), scaled), column + begin);
+    for (int first = begin + LANES; first < q->stride; first += LANES) {
       lane_store(lane_load(column + first) * inverse, column + first);
     }
-    MEET;
+    if (!(pivot > R(0.0))) {
+      return 0;
+    }
   }
-  return good;
+  return 1;
 }
+#endif
 
 // Subtracts from `count` rows of another panel, starting at `to`, the product of `count` rows of a
 // factored panel, starting at `from`, with its rows of the other panel's columns, which begin at
@@ -450,145 +431,4 @@ static void panel_update(const panels *p, const panel *q, const team *t)
       }
     }
   }
-}
-
-// ---- solving ----
-
-// Copies the entries of x (nv) of a panel's rows to `room`, followed by zeros. If `own` is 0, its
-// own entries are 0 instead.
-static void panel_gather(const panels *p, const panel *q, const team *t, GLOBAL const real *x,
-                         int own, GLOBAL real *room)
-{
-  for (int i = LANES_AT(q->rows) + t->item; i < q->stride; i += t->items) {
-    room[i] = R(0.0);
-  }
-  if (!q->rows) {
-    return;
-  }
-  for (panel_walk w = walk_start(p, q->tree); w.tree >= 0; walk_on(p, &w)) {
-    const mass_tree of = mass_tree_of(p->n, p->tables, w.tree);
-    for (int i = t->item; i < of.count; i += t->items) {
-      room[w.row + i] = own || w.row ? x[of.dofs[i]] : R(0.0);
-    }
-  }
-}
-
-static void panel_scatter(const panels *p, const panel *q, const team *t, GLOBAL const real *room,
-                          GLOBAL real *x)
-{
-  if (!q->rows) {
-    return;
-  }
-  for (panel_walk w = walk_start(p, q->tree); w.tree >= 0; walk_on(p, &w)) {
-    const mass_tree of = mass_tree_of(p->n, p->tables, w.tree);
-    for (int i = t->item; i < of.count; i += t->items) {
-      x[of.dofs[i]] = room[w.row + i];
-    }
-  }
-}
-
-#if WG == 1
-// One item processes LANES rows at a time and keeps them in registers, because a load of whole
-// lanes soon after a store of one number would stall.
-static void panel_forward_alone(const panel *q, GLOBAL real *room)
-{
-  real part[LANES];
-  for (int first = 0; first < q->stride; first += LANES) {
-    const int end = MIN_INT(first + LANES, q->dofs);
-    lane left = lane_load(room + first);
-    for (int k = 0; k < MIN_INT(first, q->dofs); ++k) {
-      left -= lane_load(q->at + k * q->stride + first) * room[k];
-    }
-    for (int k = first; k < end; ++k) {
-      GLOBAL const real *column = q->at + k * q->stride;
-      lane_store(left, part);
-      room[k] = part[k - first] * column[k];
-      left -= lane_load(column + first) * room[k];
-    }
-    lane_store(left, part);
-    for (int k = MAX_INT(first, end); k < first + LANES; ++k) {
-      room[k] = part[k - first];
-    }
-  }
-}
-
-// Like panel_forward_alone, for the backward substitution. `room` has the results of later trees
-// and the panel's own right sides.
-static void panel_backward_alone(const panels *p, const panel *q, GLOBAL real *room, GLOBAL real *x)
-{
-  GLOBAL const int *dofs = mass_tree_of(p->n, p->tables, MAX_INT(q->tree, 0)).dofs;
-  for (int begin = LANES_AT(q->dofs - 1); begin >= 0 && q->dofs; begin -= LANES) {
-    const int end = MIN_INT(begin + LANES, q->dofs);
-    lane there = lane_select(LANES_FROM(end - begin), lane_load(room + begin), lane_lit(R(0.0)));
-    for (int k = end - 1; k >= begin; --k) {
-      GLOBAL const real *column = q->at + k * q->stride;
-      lane sum = lane_load(column + begin) * there;
-      for (int first = begin + LANES; first < q->stride; first += LANES) {
-        sum += lane_load(column + first) * lane_load(room + first);
-      }
-      const real y = (room[k] - lane_sum(sum)) * column[k];
-      there = lane_select(LANES_ONLY(k - begin), lane_lit(y), there);
-      x[dofs[k]] = y;
-    }
-    lane_store(there, room + begin);
-  }
-}
-#endif
-
-// Replaces a tree's part of x (nv) by inv(L) x, and subtracts its effect from its later neighbours.
-static void panel_forward(const panels *p, const panel *q, const team *t, GLOBAL real *room,
-                          GLOBAL real *x)
-{
-  panel_gather(p, q, t, x, 1, room);
-  MEET;
-#if WG == 1
-  panel_forward_alone(q, room);
-#else
-  for (int k = 0; HAS_TURN(k, q->dofs); ++k) {
-    GLOBAL const real *column = q->at + k * q->stride;
-    const int begin = LANES_AT(k);
-    const real y = k < q->dofs ? room[k] * column[k] : R(0.0);
-    MEET;
-    if (t->item == 0 && k < q->dofs) {
-      const lane less = lane_load(room + begin) - lane_load(column + begin) * y;
-      lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(y), less), room + begin);
-    }
-    for (int first = begin + LANES * (1 + t->item); first < q->stride; first += LANES * t->items) {
-      lane_store(lane_load(room + first) - lane_load(column + first) * y, room + first);
-    }
-    MEET;
-  }
-#endif
-  panel_scatter(p, q, t, room, x);
-  MEET;
-}
-
-// Replaces a tree's part of x (nv) by inv(L') x, after that has been done for its later neighbours.
-static void panel_backward(const panels *p, const panel *q, const team *t, GLOBAL real *room,
-                           GLOBAL real *x)
-{
-  panel_gather(p, q, t, x, WG == 1, room);
-  MEET;
-#if WG == 1
-  panel_backward_alone(p, q, room, x);
-#else
-  for (int turn = 0; HAS_TURN(turn, q->dofs); ++turn) {
-    const int k = MAX_INT(q->dofs - 1 - turn, 0), begin = LANES_AT(k);
-    GLOBAL const real *column = q->at + k * q->stride;
-    const int dof = turn < q->dofs ? mass_tree_of(p->n, p->tables, q->tree).dofs[k] : 0;
-    const real right = turn < q->dofs ? x[dof] : R(0.0),
-               inverse = turn < q->dofs ? column[k] : R(0.0);
-    lane sum = lane_lit(R(0.0));
-    for (int first = begin + LANES * t->item; first < q->stride; first += LANES * t->items) {
-      sum += lane_load(column + first) * lane_load(room + first);
-    }
-    const real y = (right - team_sum(t, lane_sum(sum))) * inverse;
-    if (t->item == 0 && turn < q->dofs) {
-      lane_store(lane_select(LANES_ONLY(k - begin), lane_lit(y), lane_load(room + begin)),
-                 room + begin);
-      x[dof] = y;
-    }
-    MEET;
-  }
-#endif
 }

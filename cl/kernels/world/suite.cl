@@ -37,6 +37,7 @@
 #include "kernels/world/pair_contacts.cl"
 #include "kernels/world/cone.cl"
 #include "kernels/world/panels.cl"
+#include "kernels/world/panel_solve.cl"
 #include "kernels/world/solver_state.cl"
 #include "kernels/world/passes.cl"
 #include "kernels/world/cost.cl"
