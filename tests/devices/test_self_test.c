@@ -6,8 +6,8 @@
  * is no PoCL. */
 #include "brick.h"
 #include "support/check.h"
+#include "support/suite_copy.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,84 +19,14 @@ enum { PATH = 1024, REALS = 1 << 16 };
 
 static const char *kernels, *folder;
 
-/* ---- a suite with a wrong number ---- */
-
-static bool copy_file(const char *from, const char *to, const char *right, const char *wrong)
-{
-  static char text[1 << 18];
-  FILE *file = fopen(from, "rb");
-  const size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
-  if (file) {
-    fclose(file);
-  }
-  text[size] = '\0';
-  char *at = right ? strstr(text, right) : NULL;
-  if (!check(size && size < sizeof text - 1 && (!right || at), "%s has no %s", from, right)) {
-    return false;
-  }
-  file = fopen(to, "wb");
-  if (!check(file != NULL, "%s cannot be written", to)) {
-    return false;
-  }
-  const size_t before = at ? (size_t)(at - text) : size;
-  fwrite(text, 1, before, file);
-  if (at) {
-    fprintf(file, "%s%s", wrong, at + strlen(right));
-  }
-  return check(fclose(file) == 0, "%s cannot be written", to);
-}
-
-/* Whether `path` ends with whole names: "listed.cl" is not the end of "edge_listed.cl". */
-static bool ends_with(const char *path, const char *end)
-{
-  const size_t length = strlen(path), part = strlen(end);
-  return length > part && path[length - part - 1] == '/' && strcmp(path + length - part, end) == 0;
-}
-
-/* A copy of a folder, where in `file`, the end of a path, the first text `right` is `wrong`
- * instead. */
-static bool copy_folder(const char *from, const char *to, const char *file, const char *right,
-                        const char *wrong)
-{
-  bool written = true;
-  struct stat info;
-  mkdir(to, 0777);
-  DIR *directory = opendir(from);
-  for (struct dirent *e; directory && (e = readdir(directory)) != NULL;) {
-    char whole[2 * PATH], copy[2 * PATH];
-    snprintf(whole, sizeof whole, "%s/%s", from, e->d_name);
-    snprintf(copy, sizeof copy, "%s/%s", to, e->d_name);
-    const bool spoilt = ends_with(whole, file);
-    if (e->d_name[0] == '.' || stat(whole, &info) != 0) {
-      continue;
-    }
-    written = (S_ISDIR(info.st_mode) ? copy_folder(whole, copy, file, right, wrong)
-                                     : copy_file(whole, copy, spoilt ? right : NULL, wrong)) &&
-              written;
-  }
-  if (directory) {
-    closedir(directory);
-  }
-  return written;
-}
-
 /* The kernels, where in `file` the first text `right` is `wrong`. They always lie in one folder:
  * PoCL compiles a program once that has the same text and the same options, of which the folder is
  * one. */
 static bool write_suite(const char *file, const char *right, const char *wrong, char path[PATH])
 {
-  static const char *const parts[] = {"num", "geometry", "kernels"};
   snprintf(path, PATH, "%s/spoilt", folder);
   mkdir(folder, 0777);
-  mkdir(path, 0777);
-  bool written = true;
-  for (size_t i = 0; i < 3; ++i) {
-    char from[PATH + 16], to[PATH + 16];
-    snprintf(from, sizeof from, "%s/%s", kernels, parts[i]);
-    snprintf(to, sizeof to, "%s/%s", path, parts[i]);
-    written = copy_folder(from, to, file, right, wrong) && written;
-  }
-  return written;
+  return copy_suite(kernels, path, file, right, wrong);
 }
 
 /* ---- scenes ---- */
