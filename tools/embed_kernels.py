@@ -23,7 +23,8 @@ COMMENT = re.compile(r"//.*$")
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"\s*$')
 PLAIN_ONLY = "\n#if !TANGENTS\n"  # kernels after it are not in a suite's programs on duals
 DUAL_ONLY = "\n#if TANGENTS == 1\n"  # kernels between it and PLAIN_ONLY are only in programs on duals of one tangent
-KERNEL = re.compile(r"^(?P<merged>MERGED\n)?(?P<adjoint>ADJOINT_)?KERNEL void (\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
+KERNEL = re.compile(r"^(?P<merged>MERGED\n)?(?P<adjoint>ADJOINT_)?KERNEL (?P<grouped>(?:ADJOINT_)?GROUPED )?void (?P<name>\w+)"
+                    r"\((?P<arguments>[^)]*)\)\s*\{(?P<body>.*?)^\}", re.S | re.M)
 HELPER = re.compile(r"^static \w[\w ]*?[ *](\w+)\(([^)]*)\)\s*\{(.*?)^\}", re.S | re.M)
 
 
@@ -101,10 +102,12 @@ def kernels_of(module, source):
         sys.exit(f"suite {module}: what is on duals alone comes before what is on plain numbers alone")
     found = []
     for match in KERNEL.finditer(source):
-        merged, adjoint, name, arguments, body = match.groups()
+        merged, adjoint, grouped, name, arguments, body = match.groups()
         kinds = [argument_kind(a) for a in arguments.split(",")]
         check_meetings(name, body, meeting)
-        found.append(Kernel(module, name, kinds, bool(re.search("get_(group|local)_id", body)),
+        if (grouped or "") != (f"{adjoint or ''}GROUPED " if re.search("get_(group|local)_id", body) else ""):
+            sys.exit(f"kernel {name}: exactly the kernels of work-groups are GROUPED, see cl/num/real.h")
+        found.append(Kernel(module, name, kinds, grouped is not None,
                             0 <= plain_from < match.start(), 0 <= dual_from < match.start() < plain_from,
                             adjoint is not None, merged is not None))
     return found
@@ -114,7 +117,7 @@ def merged_kernel(match):
     """A kernel's text, and that of the kernel that carries out several launches of it at once: see MERGED of
     cl/num/real.h. A row of `launches` is one of them: its first work-item among all, how many it has along the first
     dimension, and its arguments."""
-    adjoint, name, arguments, body = match["adjoint"] or "", match[3], match[4], match[5]
+    adjoint, name, arguments, body = match["adjoint"] or "", match["name"], match["arguments"], match["body"]
     kinds = [argument_kind(a) for a in arguments.split(",")]
     names = [re.search(r"(\w+)\s*$", a)[1] for a in arguments.split(",")]
     values, at = [], "2"

@@ -61,6 +61,20 @@
 #define ADJOINT_KERNEL static
 #endif
 
+// Kernels whose work-items share a group (get_group_id, get_local_id) are GROUPED or
+// ADJOINT_GROUPED, and are launched in groups of WG. A compiler that knows the size needs no
+// barriers if a group is one warp or wave.
+#if defined(__OPENCL_VERSION__) && WG > 1 && WITH_FORWARD
+#define GROUPED __attribute__((reqd_work_group_size(WG, 1, 1)))
+#else
+#define GROUPED
+#endif
+#if defined(__OPENCL_VERSION__) && WG > 1 && WITH_ADJOINT
+#define ADJOINT_GROUPED __attribute__((reqd_work_group_size(WG, 1, 1)))
+#else
+#define ADJOINT_GROUPED
+#endif
+
 // A launch costs a CPU's driver as much as hundreds of contacts. Several launches of a kernel that
 // is MERGED are combined into one, on devices with groups of a single work-item and with buffers at
 // plain addresses. tools/embed_kernels.py makes a second kernel of it. A work-item of that kernel

@@ -54,10 +54,11 @@ static void decompose_removals_mixed(GLOBAL const real *block, GLOBAL const real
 // Writes the data of NEAREST_* for each sample of an item (NEAREST_PLANES, DECOMPOSE_BLOCK). For
 // each primitive that matters it writes by how much the item's part of the objective rises without
 // that primitive.
-KERNEL void decompose_removals(GLOBAL const real *samples, GLOBAL const real *primitives,
-                               GLOBAL const int *items, real s, real tau, int most, int mixed,
-                               GLOBAL const real *fields, GLOBAL const real *terms,
-                               GLOBAL const int *lists, GLOBAL real *nearest, GLOBAL real *costs)
+KERNEL GROUPED void decompose_removals(GLOBAL const real *samples, GLOBAL const real *primitives,
+                                       GLOBAL const int *items, real s, real tau, int most,
+                                       int mixed, GLOBAL const real *fields,
+                                       GLOBAL const real *terms, GLOBAL const int *lists,
+                                       GLOBAL real *nearest, GLOBAL real *costs)
 {
   const int at = (int)get_group_id(0), item = (int)get_local_id(0);
   GLOBAL const int *list = lists + (size_t)LIST_INTS(most) * at;
@@ -128,9 +129,10 @@ KERNEL void decompose_removals(GLOBAL const real *samples, GLOBAL const real *pr
 // Writes a row of frozen fields (DECOMPOSE_BLOCK): the union of an item's primitives except two.
 // With subtracted primitives it writes two rows. wanted: a row's item and the places of these two
 // primitives in the set, or -1.
-KERNEL void decompose_freeze(GLOBAL const real *primitives, GLOBAL const int *items, real tau,
-                             int most, int mixed, GLOBAL const real *fields,
-                             GLOBAL const int *lists, GLOBAL const int *wanted, GLOBAL real *frozen)
+KERNEL GROUPED void decompose_freeze(GLOBAL const real *primitives, GLOBAL const int *items,
+                                     real tau, int most, int mixed, GLOBAL const real *fields,
+                                     GLOBAL const int *lists, GLOBAL const int *wanted,
+                                     GLOBAL real *frozen)
 {
   const int at = (int)get_group_id(0), item = (int)get_local_id(0);
   GLOBAL const int *want = wanted + 3 * (size_t)at;

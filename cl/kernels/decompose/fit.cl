@@ -126,11 +126,11 @@ static void decompose_list(GLOBAL const real *set, LOCAL const int *kept,
 // and its terms of the objective (DECOMPOSE_BLOCK), and its lists. frozen: rows of DECOMPOSE_BLOCK.
 // If `mixed` is not 0, `halves` (2, DECOMPOSE_BLOCK) gets the unions of the added and of the
 // subtracted primitives.
-KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *balls,
-                             GLOBAL const real *primitives, GLOBAL const int *items,
-                             GLOBAL const real *frozen, real s, real tau, real plane, int most,
-                             int mixed, GLOBAL real *fields, GLOBAL real *unions,
-                             GLOBAL real *halves, GLOBAL real *terms, GLOBAL int *lists)
+KERNEL GROUPED void decompose_values(GLOBAL const real *samples, GLOBAL const real *balls,
+                                     GLOBAL const real *primitives, GLOBAL const int *items,
+                                     GLOBAL const real *frozen, real s, real tau, real plane,
+                                     int most, int mixed, GLOBAL real *fields, GLOBAL real *unions,
+                                     GLOBAL real *halves, GLOBAL real *terms, GLOBAL int *lists)
 {
   LOCAL_ARRAY(real, bounds, DECOMPOSE_MOST);
   LOCAL_ARRAY(real, part, WG);
@@ -230,11 +230,12 @@ KERNEL void decompose_values(GLOBAL const real *samples, GLOBAL const real *ball
 // Writes the lower triangle of the products of an item's rows: the 11 n columns of the Jacobian for
 // its n active entries, followed by the residual. It uses rows (11 n + 1, DECOMPOSE_BLOCK) as
 // memory. `items` to `lists` are inputs and outputs of decompose_values.
-KERNEL void decompose_products(GLOBAL const real *samples, GLOBAL const real *primitives,
-                               GLOBAL const int *items, real s, real tau, real plane, int most,
-                               int mixed, GLOBAL const real *unions, GLOBAL const real *halves,
-                               GLOBAL const int *lists, GLOBAL const int *wanted, GLOBAL real *rows,
-                               GLOBAL real *products)
+KERNEL GROUPED void decompose_products(GLOBAL const real *samples, GLOBAL const real *primitives,
+                                       GLOBAL const int *items, real s, real tau, real plane,
+                                       int most, int mixed, GLOBAL const real *unions,
+                                       GLOBAL const real *halves, GLOBAL const int *lists,
+                                       GLOBAL const int *wanted, GLOBAL real *rows,
+                                       GLOBAL real *products)
 {
   const int item = (int)get_local_id(0);
   GLOBAL const int *want = wanted + (size_t)PRODUCT_INTS * get_group_id(0);

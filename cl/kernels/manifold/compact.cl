@@ -25,8 +25,9 @@ static real weighed_distance(real d, real weight, real temperature)
 // One work-group reduces one pose. It reads d and activity (poses, contacts). It writes to out
 // (poses, REDUCED_REALS) the mean distance, the sums of activity and of activity max(-d, 0)^2, the
 // least distance of vertices, and their soft minimum.
-KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL const pair_head *pair,
-                   GLOBAL const real *frames, GLOBAL real *out)
+KERNEL GROUPED void reduce(GLOBAL const real *d, GLOBAL const real *activity,
+                           GLOBAL const pair_head *pair, GLOBAL const real *frames,
+                           GLOBAL real *out)
 {
   LOCAL_ARRAY(real, part, WG);
   GLOBAL const coefficients *c = &pair->c;
@@ -72,10 +73,10 @@ KERNEL void reduce(GLOBAL const real *d, GLOBAL const real *activity, GLOBAL con
 // both middles. The soft distance is -T log sum weight exp(-d / T) = -T log sum exp(-t / T) with t
 // = d - T log weight (docs/dev/spec.md, section 7). middles is (poses, 2). If the contacts that
 // count have less than half of the depth, status (poses) gets POSE_DEEP.
-KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight,
-                             GLOBAL const real *middles, GLOBAL const pair_head *pair,
-                             real temperature, GLOBAL const real *frames, GLOBAL real *out,
-                             GLOBAL int *status)
+KERNEL GROUPED void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight,
+                                     GLOBAL const real *middles, GLOBAL const pair_head *pair,
+                                     real temperature, GLOBAL const real *frames, GLOBAL real *out,
+                                     GLOBAL int *status)
 {
   LOCAL_ARRAY(real, part, WG);
   GLOBAL const coefficients *c = &pair->c;
@@ -124,8 +125,8 @@ KERNEL void reduce_distances(GLOBAL const real *d, GLOBAL const real *weight,
 
 // One work-group counts the contacts of one pose whose activity is at least `threshold`: counts
 // (poses).
-KERNEL void count_active(GLOBAL const real *activity, GLOBAL const pair_head *pair, real threshold,
-                         GLOBAL int *counts)
+KERNEL GROUPED void count_active(GLOBAL const real *activity, GLOBAL const pair_head *pair,
+                                 real threshold, GLOBAL int *counts)
 {
   LOCAL_ARRAY(int, part, WG);
   const int contacts = pair->n.contacts;
@@ -144,7 +145,7 @@ KERNEL void count_active(GLOBAL const real *activity, GLOBAL const pair_head *pa
 
 // A single work-group computes the exclusive sums of a chunk's counts: offsets (count + 1), whose
 // last entry is the total. Each work-item handles a run of counts.
-KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
+KERNEL GROUPED void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
 {
   LOCAL_ARRAY(int, part, WG);
   const int item = (int)get_local_id(0);
@@ -175,10 +176,11 @@ KERNEL void offsets(GLOBAL const int *counts, int count, GLOBAL int *offsets)
 // the pose's offset and stops at `capacity`: list (capacity, COMPACT_INTS) and values (capacity,
 // COMPACT_REALS). The indices contain the ranked elements that a selection has retained, if there
 // is one.
-KERNEL void compact(OUTPUT_ARRAYS_TO_READ, GLOBAL const pair_head *pair, real threshold, int want,
-                    GLOBAL const int *vertex_index1, GLOBAL const int *vertex_index2,
-                    GLOBAL const int *edge_index1, GLOBAL const int *edge_index2,
-                    GLOBAL const int *offsets, int capacity, GLOBAL int *list, GLOBAL real *values)
+KERNEL GROUPED void compact(OUTPUT_ARRAYS_TO_READ, GLOBAL const pair_head *pair, real threshold,
+                            int want, GLOBAL const int *vertex_index1,
+                            GLOBAL const int *vertex_index2, GLOBAL const int *edge_index1,
+                            GLOBAL const int *edge_index2, GLOBAL const int *offsets, int capacity,
+                            GLOBAL int *list, GLOBAL real *values)
 {
   LOCAL_ARRAY(int, part, WG);
   GLOBAL const pair_elements *of = pair->n.elements;

@@ -189,11 +189,12 @@ static int look_at_blocks(const edge_view *v, int begin, int end, GLOBAL real *b
 // that is not finite has no edges. Bits of blocks are stored temporarily in `places` (poses,
 // EDGE_PLACES, padded).
 MERGED
-KERNEL void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
-                       GLOBAL const real *frames, GLOBAL const int *head1, GLOBAL const int *head2,
-                       GLOBAL const real *shape1, GLOBAL const real *shape2,
-                       GLOBAL const pair_head *pair, real reach1, real reach2, GLOBAL real *places1,
-                       GLOBAL real *places2, GLOBAL int *list)
+KERNEL GROUPED void edges_near(GLOBAL const real *edges1, GLOBAL const real *edges2,
+                               GLOBAL const real *frames, GLOBAL const int *head1,
+                               GLOBAL const int *head2, GLOBAL const real *shape1,
+                               GLOBAL const real *shape2, GLOBAL const pair_head *pair, real reach1,
+                               real reach2, GLOBAL real *places1, GLOBAL real *places2,
+                               GLOBAL int *list)
 {
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0) / 2, side = (int)get_group_id(0) % 2;

@@ -133,12 +133,11 @@ static void add_lanes(real sums[LANES][WRENCH_REALS], int at, int first, const e
 // other body. `solve` is set if the places are not found yet, because the caller has named the
 // listed contacts.
 MERGED
-ADJOINT_KERNEL void listed_edges_adjoint(GLOBAL const real *edges, GLOBAL const int *list,
-                                         GLOBAL const real *places, GLOBAL const real *frames,
-                                         GLOBAL const int *head, GLOBAL const real *shape,
-                                         GLOBAL const pair_head *pair, int side, int poses,
-                                         int solve, int have, GLOBAL const real *bars,
-                                         GLOBAL real *wrenches, int wrench_stride, int wrench_block)
+ADJOINT_KERNEL ADJOINT_GROUPED void listed_edges_adjoint(
+  GLOBAL const real *edges, GLOBAL const int *list, GLOBAL const real *places,
+  GLOBAL const real *frames, GLOBAL const int *head, GLOBAL const real *shape,
+  GLOBAL const pair_head *pair, int side, int poses, int solve, int have, GLOBAL const real *bars,
+  GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
   const int group = (int)get_group_id(0);
   const int item = (int)get_local_id(0);

@@ -123,10 +123,10 @@ static void spread_row(GLOBAL const real *rows, int entry, GLOBAL real *to, int 
 
 // Spreads rows to planes: values1, values2 (poses, VALUE_PLANES, padded) and pair_values (poses, 2,
 // VALUE_PLANES, near_plane).
-KERNEL void entries_spread(GLOBAL const real *rows, GLOBAL const int *segments,
-                           GLOBAL const int *list, GLOBAL const int *pair_entries,
-                           GLOBAL const pair_head *pair, GLOBAL real *values1, GLOBAL real *values2,
-                           GLOBAL real *pair_values)
+KERNEL GROUPED void entries_spread(GLOBAL const real *rows, GLOBAL const int *segments,
+                                   GLOBAL const int *list, GLOBAL const int *pair_entries,
+                                   GLOBAL const pair_head *pair, GLOBAL real *values1,
+                                   GLOBAL real *values2, GLOBAL real *pair_values)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -168,9 +168,9 @@ static void clear_row(GLOBAL real *row, int count, int item)
     ROW(member, pose, contacts *(reals))[reals * slots[i] + j] = from[VALUE_##id + j]; \
   }
 
-KERNEL void entries_scattered(GLOBAL const int *offsets, GLOBAL const int *slots,
-                              GLOBAL const real *rows, GLOBAL const pair_head *pair, int have,
-                              OUTPUT_ARRAYS_TO_WRITE)
+KERNEL GROUPED void entries_scattered(GLOBAL const int *offsets, GLOBAL const int *slots,
+                                      GLOBAL const real *rows, GLOBAL const pair_head *pair,
+                                      int have, OUTPUT_ARRAYS_TO_WRITE)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -192,9 +192,9 @@ KERNEL void entries_scattered(GLOBAL const int *offsets, GLOBAL const int *slots
   }
 
 // Reads the entries starting at `begin` for which `rows` has room.
-KERNEL void entries_picked(GLOBAL const int *offsets, GLOBAL const int *slots, int at, int step,
-                           int most, int begin, int room, OUTPUT_ARRAYS_TO_READ,
-                           GLOBAL const pair_head *pair, int want, GLOBAL real *rows)
+KERNEL GROUPED void entries_picked(GLOBAL const int *offsets, GLOBAL const int *slots, int at,
+                                   int step, int most, int begin, int room, OUTPUT_ARRAYS_TO_READ,
+                                   GLOBAL const pair_head *pair, int want, GLOBAL real *rows)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -229,11 +229,11 @@ static void gather_row(GLOBAL const real *from, int stride, int plane, int entry
 
 // Gathers rows from planes, the inverse of entries_spread. It writes the entries starting at
 // `begin` for which `rows` has room.
-KERNEL void entries_gathered(GLOBAL const int *segments, GLOBAL const real *values1,
-                             GLOBAL const real *values2, GLOBAL const int *list,
-                             GLOBAL const int *pair_entries, GLOBAL const real *pair_values,
-                             GLOBAL const pair_head *pair, int begin, int room,
-                             GLOBAL const real *frames, GLOBAL real *rows)
+KERNEL GROUPED void entries_gathered(GLOBAL const int *segments, GLOBAL const real *values1,
+                                     GLOBAL const real *values2, GLOBAL const int *list,
+                                     GLOBAL const int *pair_entries, GLOBAL const real *pair_values,
+                                     GLOBAL const pair_head *pair, int begin, int room,
+                                     GLOBAL const real *frames, GLOBAL real *rows)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);

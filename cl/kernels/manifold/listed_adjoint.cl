@@ -56,12 +56,11 @@ static vec only_there(ilane there, vec v)
 // The adjoint of listed_vertices for body `side`. head and shape are those of the other body, and
 // `have` has WANT_* bits of the cotangents that exist.
 MERGED
-ADJOINT_KERNEL void listed_vertices_adjoint(GLOBAL const real *points, GLOBAL const int *list,
-                                            GLOBAL const real *frames, GLOBAL const int *head,
-                                            GLOBAL const real *shape, GLOBAL const real *radii,
-                                            GLOBAL const pair_head *pair, int side, int have,
-                                            GLOBAL const real *bars, GLOBAL real *wrenches,
-                                            int wrench_stride, int wrench_block)
+ADJOINT_KERNEL ADJOINT_GROUPED void listed_vertices_adjoint(
+  GLOBAL const real *points, GLOBAL const int *list, GLOBAL const real *frames,
+  GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const real *radii,
+  GLOBAL const pair_head *pair, int side, int have, GLOBAL const real *bars, GLOBAL real *wrenches,
+  int wrench_stride, int wrench_block)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -289,12 +288,11 @@ static void pair_points_adjoint(const pair_block *b, const bar_block in[2],
 // The adjoint of listed_pairs and of the fields that it uses. Writes pair_bars (poses,
 // PAIR_BAR_PLANES, near_plane), zero for pairs that are not listed.
 MERGED
-ADJOINT_KERNEL void listed_pairs_adjoint(GLOBAL const real *pairs, GLOBAL const int *list,
-                                         GLOBAL const real *frames, GLOBAL const int *head1,
-                                         GLOBAL const real *shape1, GLOBAL const int *head2,
-                                         GLOBAL const real *shape2, GLOBAL const pair_head *pair,
-                                         int have, GLOBAL const real *bars, GLOBAL real *pair_bars,
-                                         GLOBAL real *wrenches, int wrench_stride, int wrench_block)
+ADJOINT_KERNEL ADJOINT_GROUPED void listed_pairs_adjoint(
+  GLOBAL const real *pairs, GLOBAL const int *list, GLOBAL const real *frames,
+  GLOBAL const int *head1, GLOBAL const real *shape1, GLOBAL const int *head2,
+  GLOBAL const real *shape2, GLOBAL const pair_head *pair, int have, GLOBAL const real *bars,
+  GLOBAL real *pair_bars, GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -359,8 +357,9 @@ static void sum_bars(GLOBAL real *row, int stride, int plane, int count, int ene
 
 // One work-group does this in one pose: for the vertices of body `of`, 0 or 1, or with 2 for edge
 // contacts of both sides.
-ADJOINT_KERNEL void listed_sum_bars(GLOBAL const int *list, GLOBAL const pair_head *pair, int of,
-                                    int energy, GLOBAL real *values)
+ADJOINT_KERNEL ADJOINT_GROUPED void listed_sum_bars(GLOBAL const int *list,
+                                                    GLOBAL const pair_head *pair, int of,
+                                                    int energy, GLOBAL real *values)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);

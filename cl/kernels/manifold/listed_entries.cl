@@ -65,10 +65,10 @@ static int count_from(GLOBAL const real *activity, int count, real threshold, in
 #if WITH_FORWARD
 // One work-group counts the contacts of one pose whose activity is at least `threshold`: counts
 // (poses).
-KERNEL void listed_count(GLOBAL const int *vertices1, GLOBAL const real *values1,
-                         GLOBAL const int *vertices2, GLOBAL const real *values2,
-                         GLOBAL const int *list, GLOBAL const real *values,
-                         GLOBAL const pair_head *pair, real threshold, GLOBAL int *counts)
+KERNEL GROUPED void listed_count(GLOBAL const int *vertices1, GLOBAL const real *values1,
+                                 GLOBAL const int *vertices2, GLOBAL const real *values2,
+                                 GLOBAL const int *list, GLOBAL const real *values,
+                                 GLOBAL const pair_head *pair, real threshold, GLOBAL int *counts)
 {
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0);
@@ -157,12 +157,13 @@ static listed_run run_of(const listed_row *r, int vertices, real threshold, int 
 // the pose's offset and stops at `capacity`: out (capacity, COMPACT_INTS) and out_values (capacity,
 // COMPACT_REALS). at1 and at2 have the place of each vertex in the list, or -1. index1 and index2
 // have the ranked edges that a selection has retained, if there is one.
-KERNEL void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1, GLOBAL const int *at2,
-                           GLOBAL const real *values2, GLOBAL const int *list,
-                           GLOBAL const real *values, GLOBAL const int *index1,
-                           GLOBAL const int *index2, GLOBAL const pair_head *pair, real threshold,
-                           int want, GLOBAL const int *offsets, int capacity, GLOBAL int *out,
-                           GLOBAL real *out_values)
+KERNEL GROUPED void listed_entries(GLOBAL const int *at1, GLOBAL const real *values1,
+                                   GLOBAL const int *at2, GLOBAL const real *values2,
+                                   GLOBAL const int *list, GLOBAL const real *values,
+                                   GLOBAL const int *index1, GLOBAL const int *index2,
+                                   GLOBAL const pair_head *pair, real threshold, int want,
+                                   GLOBAL const int *offsets, int capacity, GLOBAL int *out,
+                                   GLOBAL real *out_values)
 {
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0);
@@ -223,10 +224,11 @@ static void add_sums(GLOBAL const real *row, int plane, int count, int item, rea
 // One work-group adds up activity and activity max(-d, 0)^2 over one pose's listed contacts, to out
 // (poses, REDUCED_REALS).
 #if WITH_FORWARD
-KERNEL void listed_sums(GLOBAL const int *vertices1, GLOBAL const real *values1,
-                        GLOBAL const int *vertices2, GLOBAL const real *values2,
-                        GLOBAL const int *list, GLOBAL const real *values,
-                        GLOBAL const pair_head *pair, GLOBAL const real *frames, GLOBAL real *out)
+KERNEL GROUPED void listed_sums(GLOBAL const int *vertices1, GLOBAL const real *values1,
+                                GLOBAL const int *vertices2, GLOBAL const real *values2,
+                                GLOBAL const int *list, GLOBAL const real *values,
+                                GLOBAL const pair_head *pair, GLOBAL const real *frames,
+                                GLOBAL real *out)
 {
   LOCAL_ARRAY(real, part, WG);
   const int pose = (int)get_group_id(0);

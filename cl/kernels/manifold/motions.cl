@@ -131,8 +131,9 @@ static void write_slopes(GLOBAL real *slopes, int motion, int first, vec v)
 // One work-group adds up the wrenches of all blocks of one pose, on duals along a motion. slopes
 // (poses, SLOPES_REALS) gets force and moment about body 2's origin, and their derivatives along
 // motion `motion`.
-ADJOINT_KERNEL void wrench_slopes(GLOBAL const real *frames, GLOBAL const real *wrenches,
-                                  int wrench_blocks, int motion, GLOBAL real *slopes)
+ADJOINT_KERNEL ADJOINT_GROUPED void wrench_slopes(GLOBAL const real *frames,
+                                                  GLOBAL const real *wrenches, int wrench_blocks,
+                                                  int motion, GLOBAL real *slopes)
 {
   LOCAL_ARRAY(wide, part, GROUP_AT_ONCE * WG);
   const int pose = (int)get_group_id(0);

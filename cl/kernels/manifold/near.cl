@@ -73,12 +73,13 @@ KERNEL void near_bounds(GLOBAL const real *balls1, GLOBAL const real *balls2,
 // is beyond block_reach. Inside a primitive's hull there is no bound, so the edge may touch and
 // nothing else is examined.
 MERGED
-KERNEL void near_touch(GLOBAL const real *points1, GLOBAL const real *points2,
-                       GLOBAL const real *longest1, GLOBAL const real *longest2,
-                       GLOBAL const real *bounds1, GLOBAL const real *bounds2, real reach,
-                       real block_reach1, real block_reach2, GLOBAL const real *frames,
-                       GLOBAL const int *head1, GLOBAL const int *head2, GLOBAL const real *shape1,
-                       GLOBAL const real *shape2, GLOBAL const pair_head *pair, GLOBAL int *touch)
+KERNEL GROUPED void near_touch(GLOBAL const real *points1, GLOBAL const real *points2,
+                               GLOBAL const real *longest1, GLOBAL const real *longest2,
+                               GLOBAL const real *bounds1, GLOBAL const real *bounds2, real reach,
+                               real block_reach1, real block_reach2, GLOBAL const real *frames,
+                               GLOBAL const int *head1, GLOBAL const int *head2,
+                               GLOBAL const real *shape1, GLOBAL const real *shape2,
+                               GLOBAL const pair_head *pair, GLOBAL int *touch)
 {
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0);
@@ -219,11 +220,12 @@ static unsigned int near_bits(GLOBAL const real *phi, GLOBAL const real *radii, 
 // mesh vertex in the list, or -1. Groups alternate between `sides` bodies, starting with
 // `side_first`.
 MERGED
-KERNEL void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, real reach,
-                          GLOBAL const int *order1, GLOBAL const int *order2,
-                          GLOBAL const real *radii1, GLOBAL const real *radii2,
-                          GLOBAL const pair_head *pair, int side_first, int sides,
-                          GLOBAL int *list1, GLOBAL int *list2, GLOBAL int *at1, GLOBAL int *at2)
+KERNEL GROUPED void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, real reach,
+                                  GLOBAL const int *order1, GLOBAL const int *order2,
+                                  GLOBAL const real *radii1, GLOBAL const real *radii2,
+                                  GLOBAL const pair_head *pair, int side_first, int sides,
+                                  GLOBAL int *list1, GLOBAL int *list2, GLOBAL int *at1,
+                                  GLOBAL int *at2)
 {
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0) / sides, side = side_first + (int)get_group_id(0) % sides;

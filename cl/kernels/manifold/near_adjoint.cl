@@ -205,12 +205,11 @@ static void witness_block_adjoint(GLOBAL const real *row, GLOBAL const pair_head
 // The adjoint of near_pairs, from the results of listed_pairs_adjoint: to wrenches that move the
 // edges' ends, and to the gate weights, weights_bar1 and weights_bar2 of whole blocks.
 MERGED
-ADJOINT_KERNEL void near_pairs_adjoint(GLOBAL const real *ends1, GLOBAL const real *weights1,
-                                       GLOBAL const real *weights2, GLOBAL const pair_head *pair,
-                                       GLOBAL const int *list, GLOBAL const real *pairs,
-                                       GLOBAL real *pair_bars, GLOBAL real *weights_bar1,
-                                       GLOBAL real *weights_bar2, GLOBAL real *wrenches,
-                                       int wrench_stride, int wrench_block)
+ADJOINT_KERNEL ADJOINT_GROUPED void near_pairs_adjoint(
+  GLOBAL const real *ends1, GLOBAL const real *weights1, GLOBAL const real *weights2,
+  GLOBAL const pair_head *pair, GLOBAL const int *list, GLOBAL const real *pairs,
+  GLOBAL real *pair_bars, GLOBAL real *weights_bar1, GLOBAL real *weights_bar2,
+  GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -236,13 +235,11 @@ ADJOINT_KERNEL void near_pairs_adjoint(GLOBAL const real *ends1, GLOBAL const re
 // ranked scores, and these to the distances at the ends of the retained edges and of the first edge
 // that is not retained, in the other body's field (head, shape).
 MERGED
-ADJOINT_KERNEL void near_select_adjoint(GLOBAL const int *index, GLOBAL const real *top,
-                                        GLOBAL const real *source, GLOBAL const real *weights_bar,
-                                        GLOBAL const int *list, GLOBAL const real *frames,
-                                        GLOBAL const int *head, GLOBAL const real *shape,
-                                        GLOBAL const pair_head *pair, int side,
-                                        GLOBAL real *ranked_bar, GLOBAL real *wrenches,
-                                        int wrench_stride, int wrench_block)
+ADJOINT_KERNEL ADJOINT_GROUPED void near_select_adjoint(
+  GLOBAL const int *index, GLOBAL const real *top, GLOBAL const real *source,
+  GLOBAL const real *weights_bar, GLOBAL const int *list, GLOBAL const real *frames,
+  GLOBAL const int *head, GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
+  GLOBAL real *ranked_bar, GLOBAL real *wrenches, int wrench_stride, int wrench_block)
 {
   LOCAL_ARRAY(real, sums, WG);
   const int pose = (int)get_group_id(0);

@@ -75,11 +75,11 @@ static void keep_edges(GLOBAL const int *index, GLOBAL const real *top, GLOBAL c
 // every edge that can count: the bound of any other edge does not exceed the score of the last edge
 // found here. If this takes too many steps, all of the body is requested.
 MERGED
-KERNEL void near_select(GLOBAL real *scores, GLOBAL const real *field, GLOBAL real *bounds,
-                        GLOBAL const real *reaches, GLOBAL const int *ends,
-                        GLOBAL const real *source, GLOBAL const pair_head *pair, int side,
-                        GLOBAL int *plan, GLOBAL int *index, GLOBAL real *top,
-                        GLOBAL real *kept_ends, GLOBAL real *weights)
+KERNEL GROUPED void near_select(GLOBAL real *scores, GLOBAL const real *field, GLOBAL real *bounds,
+                                GLOBAL const real *reaches, GLOBAL const int *ends,
+                                GLOBAL const real *source, GLOBAL const pair_head *pair, int side,
+                                GLOBAL int *plan, GLOBAL int *index, GLOBAL real *top,
+                                GLOBAL real *kept_ends, GLOBAL real *weights)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -121,12 +121,13 @@ KERNEL void near_select(GLOBAL real *scores, GLOBAL const real *field, GLOBAL re
 // If near_select has requested more in one pose, one work-group computes the distances of those
 // blocks and selects again.
 MERGED
-KERNEL void near_again(GLOBAL const real *points, GLOBAL real *scores, GLOBAL real *field,
-                       GLOBAL real *bounds, GLOBAL const int *ends, GLOBAL const real *source,
-                       GLOBAL const int *plan, GLOBAL const real *frames, GLOBAL const int *head,
-                       GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
-                       GLOBAL int *index, GLOBAL real *top, GLOBAL real *kept_ends,
-                       GLOBAL real *weights)
+KERNEL GROUPED void near_again(GLOBAL const real *points, GLOBAL real *scores, GLOBAL real *field,
+                               GLOBAL real *bounds, GLOBAL const int *ends,
+                               GLOBAL const real *source, GLOBAL const int *plan,
+                               GLOBAL const real *frames, GLOBAL const int *head,
+                               GLOBAL const real *shape, GLOBAL const pair_head *pair, int side,
+                               GLOBAL int *index, GLOBAL real *top, GLOBAL real *kept_ends,
+                               GLOBAL real *weights)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);

@@ -216,10 +216,11 @@ static edge_ends near_ends(GLOBAL const real *ends1, GLOBAL const real *placed,
 // numbers: NEAR_PLANES planes of near_plane, followed by body 2's ends. A plane has LANES numbers
 // more than there are pairs.
 MERGED
-KERNEL void near_pairs(GLOBAL const real *ends1, GLOBAL const real *ends2,
-                       GLOBAL const real *weights1, GLOBAL const real *weights2,
-                       GLOBAL const real *frames, GLOBAL const pair_head *pair,
-                       GLOBAL const int *plan, real cutoff, GLOBAL real *pairs, GLOBAL int *list)
+KERNEL GROUPED void near_pairs(GLOBAL const real *ends1, GLOBAL const real *ends2,
+                               GLOBAL const real *weights1, GLOBAL const real *weights2,
+                               GLOBAL const real *frames, GLOBAL const pair_head *pair,
+                               GLOBAL const int *plan, real cutoff, GLOBAL real *pairs,
+                               GLOBAL int *list)
 {
   LOCAL_ARRAY(int, part, WG);
   const int pose = (int)get_group_id(0);
@@ -308,8 +309,8 @@ KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach
 // the opposing distances are known. The clash of normals is ignored, because it only reduces the
 // activity.
 MERGED
-KERNEL void near_active(GLOBAL real *pairs, GLOBAL const int *list, real cutoff,
-                        GLOBAL const pair_head *pair, GLOBAL int *out)
+KERNEL GROUPED void near_active(GLOBAL real *pairs, GLOBAL const int *list, real cutoff,
+                                GLOBAL const pair_head *pair, GLOBAL int *out)
 {
   LOCAL_ARRAY(int, part, WG);
   GLOBAL const coefficients *c = &pair->c;

@@ -218,11 +218,10 @@ static void sum_wrenches(GLOBAL const real *from, int wrench_blocks, LOCAL wide 
 // body 2 against body 1 and Z of both, in body 1's frame. Moving body 1 in its own frame gives Z -
 // W. Moving body 2 in its own frame gives W about its origin.
 MERGED
-ADJOINT_KERNEL void poses_adjoint(GLOBAL const real *pose1, GLOBAL const real *pose2,
-                                  GLOBAL const real *tangent1, GLOBAL const real *tangent2,
-                                  int width, GLOBAL const real *frames, GLOBAL const real *wrenches,
-                                  int wrench_blocks, GLOBAL const int *status,
-                                  GLOBAL real *gradient1, GLOBAL real *gradient2)
+ADJOINT_KERNEL ADJOINT_GROUPED void poses_adjoint(
+  GLOBAL const real *pose1, GLOBAL const real *pose2, GLOBAL const real *tangent1,
+  GLOBAL const real *tangent2, int width, GLOBAL const real *frames, GLOBAL const real *wrenches,
+  int wrench_blocks, GLOBAL const int *status, GLOBAL real *gradient1, GLOBAL real *gradient2)
 {
   LOCAL_ARRAY(wide, part, GROUP_AT_ONCE * WG);
   const int pose = (int)get_group_id(0);

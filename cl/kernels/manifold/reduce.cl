@@ -57,8 +57,9 @@ ADJOINT_KERNEL void energy_cotangents(GLOBAL const real *d, GLOBAL const real *a
 #if WITH_ADJOINT // only a kernel may declare local memory
 // One work-group writes the cotangents of the soft minimum of one pose, -tau log sum exp(-d / tau)
 // over the vertex contacts: their softmax, and 0 for edge contacts.
-ADJOINT_KERNEL void soft_minimum_cotangents(GLOBAL const real *d, GLOBAL const pair_head *pair,
-                                            GLOBAL real *d_bar)
+ADJOINT_KERNEL ADJOINT_GROUPED void soft_minimum_cotangents(GLOBAL const real *d,
+                                                            GLOBAL const pair_head *pair,
+                                                            GLOBAL real *d_bar)
 {
   LOCAL_ARRAY(real, part, WG);
   const int pose = (int)get_group_id(0);
@@ -99,9 +100,9 @@ static void store_middle(GLOBAL real *bars, int pose, int side, num bar)
 // One work-group writes the cotangents of the distance of one pose (docs/dev/spec.md, section 7).
 // The first middle or contact that attains the distance gets its derivative, all others get 0.
 // Middles and their cotangents are (poses, 2).
-ADJOINT_KERNEL void distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight,
-                                        GLOBAL const real *middles, GLOBAL const pair_head *pair,
-                                        GLOBAL real *d_bar, GLOBAL real *middles_bar)
+ADJOINT_KERNEL ADJOINT_GROUPED void distance_cotangents(
+  GLOBAL const real *d, GLOBAL const real *weight, GLOBAL const real *middles,
+  GLOBAL const pair_head *pair, GLOBAL real *d_bar, GLOBAL real *middles_bar)
 {
   LOCAL_ARRAY(real, part, WG);
   LOCAL_ARRAY(int, place, WG);
@@ -161,11 +162,10 @@ static weighed_block weighed_from(GLOBAL const real *d, GLOBAL const real *weigh
 // One work-group writes the cotangents of the soft distance of one pose, -T log sum weight exp(-d /
 // T), with both middles at weight 1: for distances the softmax, and for weights -T times that over
 // the weight.
-ADJOINT_KERNEL void soft_distance_cotangents(GLOBAL const real *d, GLOBAL const real *weight,
-                                             GLOBAL const real *middles,
-                                             GLOBAL const pair_head *pair, real temperature,
-                                             GLOBAL real *d_bar, GLOBAL real *weight_bar,
-                                             GLOBAL real *middles_bar)
+ADJOINT_KERNEL ADJOINT_GROUPED void soft_distance_cotangents(
+  GLOBAL const real *d, GLOBAL const real *weight, GLOBAL const real *middles,
+  GLOBAL const pair_head *pair, real temperature, GLOBAL real *d_bar, GLOBAL real *weight_bar,
+  GLOBAL real *middles_bar)
 {
   LOCAL_ARRAY(real, part, WG);
   const int pose = (int)get_group_id(0);

@@ -209,8 +209,8 @@ static void write_ranked(GLOBAL const real *row, int padded, int count, int kept
 // From scores (poses, padded) it writes their index and top (poses, kept + 1). The last one, which
 // may be SCORE_NONE, is for the gate. `of` selects the elements that are ranked (VERTICES_OF,
 // EDGES_OF).
-KERNEL void top_scores(GLOBAL const real *scores, GLOBAL const pair_head *pair, int of,
-                       GLOBAL int *index, GLOBAL real *top)
+KERNEL GROUPED void top_scores(GLOBAL const real *scores, GLOBAL const pair_head *pair, int of,
+                               GLOBAL int *index, GLOBAL real *top)
 {
   const int pose = (int)get_group_id(0);
   const int item = (int)get_local_id(0);
@@ -312,9 +312,9 @@ static void softsort_row(GLOBAL const real *scores, GLOBAL const real *top,
 
 #if WITH_FORWARD
 // One work-group averages the vertices of one row and pose.
-KERNEL void softsort_vertices(GLOBAL const real *scores, GLOBAL const real *top,
-                              GLOBAL const real *vertices, GLOBAL const pair_head *pair, int side,
-                              GLOBAL real *out, GLOBAL real *sums)
+KERNEL GROUPED void softsort_vertices(GLOBAL const real *scores, GLOBAL const real *top,
+                                      GLOBAL const real *vertices, GLOBAL const pair_head *pair,
+                                      int side, GLOBAL real *out, GLOBAL real *sums)
 {
   LOCAL_ARRAY(real, part, GROUP_AT_ONCE * WG);
   softsort_row(scores, top, vertices, POINT_PLANES, &pair->n.elements[VERTICES_OF(side)], &pair->c,
@@ -322,9 +322,9 @@ KERNEL void softsort_vertices(GLOBAL const real *scores, GLOBAL const real *top,
 }
 
 // One work-group averages the ends of the edges of one row and pose.
-KERNEL void softsort_edges(GLOBAL const real *scores, GLOBAL const real *top,
-                           GLOBAL const real *ends, GLOBAL const pair_head *pair, int side,
-                           GLOBAL real *out, GLOBAL real *sums)
+KERNEL GROUPED void softsort_edges(GLOBAL const real *scores, GLOBAL const real *top,
+                                   GLOBAL const real *ends, GLOBAL const pair_head *pair, int side,
+                                   GLOBAL real *out, GLOBAL real *sums)
 {
   LOCAL_ARRAY(real, part, GROUP_AT_ONCE * WG);
   softsort_row(scores, top, ends, ENDS_PLANES, &pair->n.elements[EDGES_OF(side)], &pair->c, out,
@@ -411,8 +411,9 @@ ADJOINT_KERNEL void softsort_edges_adjoint(GLOBAL const real *scores, GLOBAL con
 #if WITH_ADJOINT
 // One work-group adds up the cotangent of one ranked score s_(k) in one pose from the parts of
 // softsort_adjoint: ranked_bar (poses, kept + 1), whose last number is 0.
-ADJOINT_KERNEL void ranked_adjoint(GLOBAL const real *parts, GLOBAL const pair_head *pair, int of,
-                                   GLOBAL real *ranked_bar)
+ADJOINT_KERNEL ADJOINT_GROUPED void ranked_adjoint(GLOBAL const real *parts,
+                                                   GLOBAL const pair_head *pair, int of,
+                                                   GLOBAL real *ranked_bar)
 {
   LOCAL_ARRAY(real, part, WG);
   const int k = (int)get_group_id(0);
@@ -515,8 +516,10 @@ static void gate_row_adjoint(GLOBAL const real *top, GLOBAL const pair_elements 
 #if WITH_ADJOINT
 // One work-group takes the cotangents of one pose's weights to its ranked scores, ranked_bar
 // (poses, kept + 1).
-ADJOINT_KERNEL void gate_adjoint(GLOBAL const real *top, GLOBAL const pair_head *pair, int of,
-                                 GLOBAL const real *weights_bar, GLOBAL real *ranked_bar)
+ADJOINT_KERNEL ADJOINT_GROUPED void gate_adjoint(GLOBAL const real *top,
+                                                 GLOBAL const pair_head *pair, int of,
+                                                 GLOBAL const real *weights_bar,
+                                                 GLOBAL real *ranked_bar)
 {
   LOCAL_ARRAY(real, part, WG);
   const int pose = (int)get_group_id(0);

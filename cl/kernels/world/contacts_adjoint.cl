@@ -457,16 +457,14 @@ static int newton_at(newton *s, GLOBAL const real *q, GLOBAL const real *v,
 // One work-group writes to one world's row of `work` what the kernels below need at its
 // acceleration (worlds, nv). It sets good (worlds) to 1, or to 0 if the Hessian has no factor. sums
 // (active pairs, ACTIVE_REALS) is scratch memory.
-ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                                 GLOBAL const real *reals, GLOBAL const real *q,
-                                 GLOBAL const real *v, GLOBAL const real *acceleration,
-                                 GLOBAL const real *parameters, int shared,
-                                 GLOBAL const real *scratch, GLOBAL const real *contacts,
-                                 GLOBAL const int *world_pairs, GLOBAL const int *list,
-                                 GLOBAL const int *active_pairs, GLOBAL int *order,
-                                 GLOBAL const int *order_sums, GLOBAL real *pool,
-                                 GLOBAL const int *status, GLOBAL real *work, GLOBAL real *sums,
-                                 GLOBAL int *good, int worlds)
+ADJOINT_KERNEL ADJOINT_GROUPED void world_factor(
+  GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
+  GLOBAL const real *q, GLOBAL const real *v, GLOBAL const real *acceleration,
+  GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
+  GLOBAL const real *contacts, GLOBAL const int *world_pairs, GLOBAL const int *list,
+  GLOBAL const int *active_pairs, GLOBAL int *order, GLOBAL const int *order_sums,
+  GLOBAL real *pool, GLOBAL const int *status, GLOBAL real *work, GLOBAL real *sums,
+  GLOBAL int *good, int worlds)
 {
   LOCAL_ARRAY(real, part, TEAM_PARTS);
   LOCAL_ARRAY(int, exchange, WG);
@@ -490,7 +488,7 @@ ADJOINT_KERNEL void world_factor(GLOBAL const world_sizes *n, GLOBAL const int *
 // If with_basis is set, basis (6, pair_count, GROUP_ADJOINT) holds the output of
 // world_contacts_adjoint for the six unit twists of each world pair's group. The cotangents are
 // linear in y's twist, so group_adjoint (pair_count, GROUP_ADJOINT) is a weighted sum of these.
-ADJOINT_KERNEL void world_multipliers(
+ADJOINT_KERNEL ADJOINT_GROUPED void world_multipliers(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals,
   GLOBAL const real *q, GLOBAL const real *parameters, int shared, GLOBAL const real *scratch,
   GLOBAL const real *contacts, GLOBAL const int *world_pairs, GLOBAL const int *list,

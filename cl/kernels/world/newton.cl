@@ -255,16 +255,17 @@ static int newton_move(const newton *s)
 // status (worlds). `contacts` and `world_pairs` are those of world_contacts, `list` and
 // `active_pairs` those of world_active_pairs, `order` and `order_sums` those of world_order. `pool`
 // holds panels; `work` (worlds, work) and sums (active pairs, ACTIVE_REALS) are scratch memory.
-KERNEL void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                        GLOBAL const real *reals, GLOBAL const real *q, GLOBAL const real *v,
-                        GLOBAL const real *start, GLOBAL const real *parameters, int shared,
-                        GLOBAL const real *scratch, GLOBAL const real *singular,
-                        GLOBAL const real *contacts, GLOBAL const int *world_pairs,
-                        GLOBAL const int *list, GLOBAL const int *active_pairs, GLOBAL int *order,
-                        GLOBAL const int *order_sums, GLOBAL real *pool, GLOBAL real *work,
-                        GLOBAL real *sums, GLOBAL real *acceleration, int with_constraint_force,
-                        GLOBAL real *constraint_force, GLOBAL int *iterations, GLOBAL int *status,
-                        int worlds)
+KERNEL GROUPED void world_solve(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                GLOBAL const real *reals, GLOBAL const real *q,
+                                GLOBAL const real *v, GLOBAL const real *start,
+                                GLOBAL const real *parameters, int shared,
+                                GLOBAL const real *scratch, GLOBAL const real *singular,
+                                GLOBAL const real *contacts, GLOBAL const int *world_pairs,
+                                GLOBAL const int *list, GLOBAL const int *active_pairs,
+                                GLOBAL int *order, GLOBAL const int *order_sums, GLOBAL real *pool,
+                                GLOBAL real *work, GLOBAL real *sums, GLOBAL real *acceleration,
+                                int with_constraint_force, GLOBAL real *constraint_force,
+                                GLOBAL int *iterations, GLOBAL int *status, int worlds)
 {
   LOCAL_ARRAY(real, part, TEAM_PARTS);
   LOCAL_ARRAY(int, exchange, WG);

@@ -5,9 +5,9 @@
 // Newton's method eliminates the trees, and the layout of their panels: order (worlds, ORDER_INTS).
 // `world_pairs`, `list` and `active_pairs` are those of world_active_pairs. For panels in a pool,
 // the result also has the world's number of units of PANEL_UNIT numbers.
-KERNEL void world_order(GLOBAL const world_sizes *n, GLOBAL const int *ints,
-                        GLOBAL const int *world_pairs, GLOBAL const int *list,
-                        GLOBAL const int *active_pairs, GLOBAL int *order, int worlds)
+KERNEL GROUPED void world_order(GLOBAL const world_sizes *n, GLOBAL const int *ints,
+                                GLOBAL const int *world_pairs, GLOBAL const int *list,
+                                GLOBAL const int *active_pairs, GLOBAL int *order, int worlds)
 {
   LOCAL_ARRAY(int, exchange, WG);
   const int world = (int)get_group_id(0);
