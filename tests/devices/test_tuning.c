@@ -98,6 +98,8 @@ static void test_own_rows(void)
       check(t.lanes == row->lanes[p], "%s: lanes of the other precision", row->label);
     }
   }
+  check(tuning_row_of(&cases[5].info, "world")->group == 32,
+        "worlds on NVIDIA: no group of a warp");
 }
 
 /* Chunks of GPUs take a share of the memory; those of other devices do not. */
