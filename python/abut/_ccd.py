@@ -283,7 +283,7 @@ def axes_of(arrays: Mapping[str, Any], tail: tuple[int, ...]) -> list[int]:
     `tail`."""
     for name, array in arrays.items():
         if name not in MANY and tuple(array.shape[max(array.ndim - 2, 0):]) != tail:
-            raise ValueError(f"{name} has shape {tuple(array.shape)}, whose last axes are not {tail}")
+            raise ValueError(f"{name} has shape {tuple(array.shape)}; its last axes must be {tail}")
     return [0 if name in MANY else 2 for name in arrays]
 
 

@@ -184,8 +184,9 @@ static abut_status read_binary(builder *b, weld *w, const char *bytes, size_t co
 {
   if (count < HEADER_BYTES) {
     return fail_at(ABUT_ERROR_FORMAT, b->name, 0,
-                   "the %zu bytes are not an ASCII STL, and a binary STL has a header of %d bytes",
-                   count, HEADER_BYTES);
+                   "the file has only %zu bytes: it is not an ASCII STL, and is too short for a "
+                   "binary STL",
+                   count);
   }
   uint32_t triangles = little_u32(bytes + HEADER_BYTES - 4);
   if ((uint64_t)triangles * TRIANGLE_BYTES > count - HEADER_BYTES) {

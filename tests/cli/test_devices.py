@@ -100,7 +100,7 @@ def test_devices_that_fail_in_the_middle():
     # What the other does is no measurement of both.
     run(1, f"bench {bodies} --poses many.csv --batch 400 {two}", dev=True,
         env={"ABUT_TEST_FAILURES": "1"},
-        line="abut-dev: some of the devices in the timeline do not work",
+        line="abut-dev: some of the devices failed during the calls",
         err=f"{failed}; .* its share$")
     # The second program is that of adjoints; the first lines of the compiler's are given.
     os.environ["ABUT_TEST_FAILURES"] = "0"

@@ -405,7 +405,7 @@ def test_moved_links():
     near(read("still-hand.npz", "link_pose")[-7:], [0, 0, 1, 1, 0, 0, 0], 1e-6, "the hand's pose")
     simulate("moved.scene.json -o driven-hand.npz --steps 3 --start driven", *what, err="")
     for option in what:
-        said = f"moved.scene.json: {option}: control %d of world %d in step %d moves a link, but stored states have moved links at the poses in the scene (docs/scenes.md#moved-links)"
+        said = f"moved.scene.json: {option}: control %d of world %d in step %d moves a link, but this option uses stored states, which have moved links only at the poses in the scene (docs/scenes.md#moved-links)"
         wrong(said % (6, 1, 2), f"simulate moved.scene.json -o no-hand.npz --worlds 2 --controls turned.npz {option} {ON}")
         wrong(said % (3, 0, 0), f"simulate moved.scene.json -o no-hand.npz --steps 3 --start away {option} {ON}")
     absent("no-hand.npz")

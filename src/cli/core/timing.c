@@ -71,7 +71,7 @@ exit_code time_rounds(timed_call call, void *user, size_t count, size_t base, ti
 
 exit_code report_failures(size_t failures)
 {
-  return failures ? report(EXIT_RUN, "some of the devices in the timeline do not work")
+  return failures ? report(EXIT_RUN, "some of the devices failed during the calls")
                   : EXIT_GOOD; /* the failed devices and the reasons are reported when the session
                                   is closed */
 }

@@ -599,8 +599,9 @@ exit_code need_still(const char *what, const worlds *w)
   const moved_control m = worlds_moved(w);
   return m.any
            ? report(EXIT_INPUT,
-                    "%s: %s: control %zu of world %zu in step %zu moves a link, but stored states "
-                    "have moved links at the poses in the scene (docs/scenes.md#moved-links)",
+                    "%s: %s: control %zu of world %zu in step %zu moves a link, but this option "
+                    "uses stored states, which have moved links only at the poses in the scene "
+                    "(docs/scenes.md#moved-links)",
                     w->o->operands[0], what, m.control, m.world, m.step)
            : EXIT_GOOD;
 }

@@ -14,9 +14,9 @@ _Static_assert(SPRING_NUMBERS == SPRING_PARAMETER_COUNT, "a pair's numbers are t
 
 abut_status spring_check(const abut_worlds *w)
 {
-  return w->contacts
-           ? fail(ABUT_ERROR_ARGUMENT, "springs act between bodies, so contacts cannot be given")
-           : ABUT_SUCCESS;
+  return w->contacts ? fail(ABUT_ERROR_ARGUMENT,
+                            "worlds with springs cannot use given contacts; contacts must be NULL")
+                     : ABUT_SUCCESS;
 }
 
 /* Reactions at the centres of planes have no Jacobians (docs/dev/spring-formulas.md,
