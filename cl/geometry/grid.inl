@@ -337,8 +337,8 @@ static ilane grid_at(ilane first, lane i, lane j, lane k, int side_y, int side_z
   return first + (LANE_TO_INT(i) * side_y + LANE_TO_INT(j)) * side_z + LANE_TO_INT(k);
 }
 
-// Returns the spline with the first `levels` levels of corrections, with derivatives up to an order
-// of at most 4, in cells.
+// Returns the spline plus its first `levels` levels of corrections, and their derivatives with
+// respect to the position in cells, up to `order` (at most 4).
 static grid_sum grid_spline(GLOBAL const real *s, int levels, vec clipped, int order)
 {
   const lane zero = lane_lit(R(0.0));

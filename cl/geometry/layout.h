@@ -87,8 +87,9 @@
 #define GRID_MAPS 3
 #define GRID_MAP_CELLS 4 // a side of a block of level 1, in cells of the grid
 
-// The numbers of a block: the blocks of the next level in its octants, z fastest, or -1, and the
-// coefficients of its nodes -1 to 9, including its neighbours'.
+// A block has 8 cells per side. Its numbers are the index of the next level's block in each octant
+// (z fastest; -1: none), and the coefficients of its nodes -1 to 9 per side. The outermost nodes
+// belong to its neighbours.
 #define GRID_CELLS 8
 #define GRID_CHILDREN 8
 #define GRID_NODES 11

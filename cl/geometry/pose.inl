@@ -178,9 +178,10 @@ static vec FN(turn_mean)(const FN(turn) *r, vec v)
   return FN(add3)(v, FN(mad3)(across, r->bk, FN(scale3)(FN(cross3)(r->axis, across), r->ckk)));
 }
 
-// Takes a wrench in the body's own frame to the cotangents of rho and omega. rho's is J' R force.
-// omega's is J moment and, with t_bar = R force, the gradient of
-//   t_bar . J(omega) rho = t_bar . rho + b first(omega) + c second(omega),
+// Converts a wrench in the body's own frame to the cotangents of rho and omega. The cotangent of
+// rho is J' R force. The cotangent of omega is J moment plus the gradient, with respect to omega,
+// of
+//   t_bar . J(omega) rho = t_bar . rho + b first(omega) + c second(omega),  t_bar = R force,
 // where first = omega . (rho x t_bar) and second = (omega . rho)(omega . t_bar) - |omega|^2 rho .
 // t_bar.
 static void FN(exp_se3_adjoint)(vec rho, vec omega, vec force, vec moment, vec *rho_bar,

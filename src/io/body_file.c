@@ -55,7 +55,7 @@ static abut_status read_family(const json_file *f, const json_at *root, const fa
   return ABUT_SUCCESS;
 }
 
-/* Joins `folder` bytes of `before` and the text; NULL without memory. */
+/* Returns the first `folder` bytes of `before` followed by `text`; NULL without memory. */
 static char *join(const char *before, size_t folder, const char *text)
 {
   size_t length = strlen(text);

@@ -310,7 +310,7 @@ abut_status pair_is_bounded(const pair *p, double cutoff, bool *out)
 
 /* ---- two boxes ---- */
 
-/* A box in the world, and the magnitude of the numbers of its points. */
+/* A box in the world. `size` bounds the coordinates of its points, for rounding errors. */
 typedef struct placed {
   double centre[3], axes[3][3], half[3], size;
 } placed;

@@ -259,7 +259,8 @@ static double margin_of(const search *f, size_t i)
   return f->s->law->margins ? body_at(f, i)->contact.margin : 0.0;
 }
 
-/* Returns the number of a body's shape and margin, on which the smoothing of its pairs depends. */
+/* Returns a number that is equal for bodies of equal shape and margin. The smoothing of a pair
+ * depends only on these two numbers. */
 static int shape_number(search *f, size_t i, int *latest, int *before)
 {
   const double margin = margin_of(f, i);

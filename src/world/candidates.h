@@ -6,10 +6,10 @@
 #include "scene/definition.h"
 
 /* Appends the automatic pairs to the listed ones, ordered by body numbers i < j, and gives their
- * bodies columns. `first` is the first body of the same shape, by scene_body_number
- * (scene_bodies.first). Body 1 is the body whose shape occurs first, for equal shapes the one with
- * the lower number; all pairs of two shapes are thus alike. The smoothing of the first of equal
- * pairs remains to be fitted as `usual` states. */
+ * bodies columns. first[i] is the first body that has the shape of body i (scene_bodies.first);
+ * both are numbers by scene_body_number. Body 1 of a pair is the body whose shape occurs first. For
+ * equal shapes, it is the body with the lower number. So all pairs of two shapes have the same
+ * order. The caller must still fit the smoothing of the first of equal pairs, as `usual` states. */
 abut_status scene_find_candidates(scene_def *s, const size_t *first);
 
 /* Sets *out to the contact settings of two bodies, mixed as MuJoCo does for geoms of equal priority

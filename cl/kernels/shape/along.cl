@@ -108,10 +108,11 @@ static void polyhedron_change(GLOBAL const real *planes, GLOBAL const real *m, i
   p->g = p->gradient = changing3(at->g, g);
 }
 
-// With E_i a point's exponent, to the base e, and phi_i = n_i . (x - p_i), the distance changes by
-//   sum w_i [dphi_i + (phi_i - phi) dE_i],
-// and g by the derivative of that by the place. The derivative of w_i is w_i (u_i - sum w u), u_i =
-// -(x - p_i) / width_i^2.
+// Changes of a cloud's distance phi and gradient g when its numbers change. E_i is the exponent of
+// point i, to the base e, and phi_i = n_i . (x - p_i). The distance changes by
+//   sum w_i [dphi_i + (phi_i - phi) dE_i].
+// g changes by the derivative of this sum with respect to x. The derivative of w_i is
+// w_i (u_i - sum w u), with u_i = -(x - p_i) / width_i^2.
 static void pointcloud_change(GLOBAL const real *cloud, GLOBAL const real *m, int count, vec3_r x,
                               const surface_r *at, FN(surface) *p)
 {

@@ -173,8 +173,9 @@ static void hard_contact_along(GLOBAL const world_sizes *n, GLOBAL const real *n
                    ROW(numbers, world, HARD_REALS(m, n->nv)) + HARD_ALONG(m, n->nv) + 2 * row, out);
 }
 
-// The location of chosen contact k: its world pair and its place there, its numbers, which are
-// `plane` apart, and the side that owns its point, 1 for body 1 and -1 for body 2.
+// The location of chosen contact k: its world pair, its index `at` in the world pair, and the
+// distance `plane` between two of its numbers in `row`. `side` is 1 if its point belongs to body 1,
+// and -1 if its point belongs to body 2.
 typedef struct hard_place {
   int world_pair, at, plane;
   real side;

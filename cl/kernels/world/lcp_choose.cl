@@ -24,8 +24,8 @@ static GLOBAL int *hard_candidate(const hard_choice *h, int i)
   return h->list + HARD_CANDIDATE * i;
 }
 
-// Returns a number of a candidate's contact. `of` begins with its world pair and its place in the
-// world pair.
+// Returns number `plane` of a candidate's contact. of[0] is the contact's world pair, and of[1] its
+// index in the world pair.
 static real hard_plane(const hard_choice *h, GLOBAL const int *of, int plane)
 {
   GLOBAL const int *world_pair = ROW(h->world_pairs, of[0], WORLD_PAIR_INTS);

@@ -6,13 +6,12 @@
 
 #define OUTPUTS_MOST 48
 
-/* The meaning of an array's rows: poses, entries of lists, neither, or states. A row for a state
- * contains one row per pose, which is then a world. */
+/* What one row of an array is for. */
 typedef enum output_of {
-  OUTPUT_OF_POSES,
-  OUTPUT_OF_ENTRIES,
-  OUTPUT_ONCE,
-  OUTPUT_OF_STATES
+  OUTPUT_OF_POSES,   /* a pose; in commands of worlds a world */
+  OUTPUT_OF_ENTRIES, /* an entry of a list */
+  OUTPUT_ONCE,       /* neither: the array is written once */
+  OUTPUT_OF_STATES   /* a state of all worlds: it contains one row per world */
 } output_of;
 
 typedef struct outputs {

@@ -102,9 +102,10 @@ extern const status_note parameter_notes[];
 /* Notes on worlds in a folder by their status. */
 const status_note *world_notes(void);
 
-/* Prints one line per bit: how many worlds have it, the first of them, its meaning, the step in
- * which it first occurred, and the links of ABUT_WORLD_FAST. status_step: (count,
- * ABUT_WORLD_STATUSES), or NULL; fast_links: (count, 2), or NULL. */
+/* Prints one line per status bit that some world has. The line has the number of worlds with the
+ * bit, the first of these worlds, the bit's meaning, the step in which the bit first occurred, and
+ * for ABUT_WORLD_FAST the links. status_step: (count, ABUT_WORLD_STATUSES), or NULL; fast_links:
+ * (count, 2), or NULL. */
 void warn_worlds(const uint32_t *status, const uint32_t *status_step, const uint32_t *fast_links,
                  size_t count);
 

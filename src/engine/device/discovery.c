@@ -169,7 +169,7 @@ static size_t discover_all(found_device *out, size_t capacity)
 /* The host path's index when devices were last listed. */
 static _Atomic uint32_t host_index = UINT32_MAX;
 
-/* Lists all devices in an array that the caller frees, without their lanes. */
+/* Lists all devices in an array that the caller frees. The devices' `lanes` are not yet set. */
 static abut_status discover_locked(found_device **out, size_t *count)
 {
   *count = discover_all(NULL, 0);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Curves are computed in pieces of at most this many frames, and of this many slots, or pairs of
- * bodies, in all frames of a piece. */
+/* Curves are computed in pieces of at most PIECE_FRAMES frames. The slots of a piece's frames, or
+ * their pairs of bodies, are at most PIECE_MOST in all. */
 #define PIECE_FRAMES ((size_t)256)
 #define PIECE_MOST ((size_t)1 << 20)
 
