@@ -371,8 +371,8 @@ static num FN(activity_adjoint)(num con, num dot, const FN(depth) *depth1, const
   return n_scale(n_mul(n_mul(by_shared, con), clash_slope), -c->clash_inv);
 }
 
-// Takes `bar`, the cotangents of edge_pair's results, to those of its arguments. If `active` is 0,
-// those of the activities are known to be zero.
+// Converts `bar`, the cotangents of edge_pair's results, to cotangents of its arguments. If
+// `active` is 0, the cotangents of the activities are known to be zero.
 static FN(edge_pair_bar)
   FN(edge_pair_adjoint)(vec e1, vec e2, num con, vec m1, vec m2, const FN(pair_depths) *at,
                         GLOBAL const coefficients *c, const FN(edge_contact) *bar, const int active)

@@ -28,8 +28,8 @@ static lane height_cells(lane x, real end, real cells, real nodes)
   return lane_max(lane_min(u, most), lane_lit(-(real)HEIGHT_FLAT));
 }
 
-// Returns the spline, with derivatives up to an order of at most 4. The sum over 4 x 4 coefficients
-// is that of a grid's plane, whose y and z are y and x here.
+// Returns the spline and its derivatives up to `order` (at most 4). The sum over 4 x 4 coefficients
+// is the sum over a plane of a grid; the grid's y and z are y and x here.
 static height_sum height_spline(GLOBAL const real *s, lane x, lane y, int order)
 {
   const real cells_x = s[HEIGHT_CELLS], cells_y = s[HEIGHT_CELLS + 1];

@@ -24,10 +24,10 @@ typedef struct pair_boxes {
   bool bounded;
 } pair_boxes;
 
-/* Finds the boxes of a pair for contacts with an activity above `cutoff`; the gap between the
- * cutoff and the floor covers rounding. bounded is false, and all boxes are unbounded, for pairs
- * that cannot be left out: by pair_can_skip_inactive, or if points meet a field without a known
- * bound, such as that of a point cloud or a half-space. */
+/* Finds the boxes of a pair for contacts with an activity above `cutoff`. The gap between the
+ * cutoff and the floor covers rounding. Some pairs cannot be left out: pair_can_skip_inactive
+ * refuses them, or points meet a field without a known bound, such as a point cloud or a
+ * half-space. For these, bounded is false, and all boxes are unbounded. */
 abut_status boxes_of_pair(const pair *p, double cutoff, pair_boxes *out);
 
 /* Only finds whether the boxes are bounded, which is much faster for grids. */
@@ -37,8 +37,8 @@ abut_status pair_is_bounded(const pair *p, double cutoff, bool *out);
  * boxes of the tile's points and of that field are filled; the other two are empty. */
 abut_status boxes_of_tile(const pair *p, int side, double cutoff, pair_boxes *out);
 
-/* Whether two boxes at two poses (position, quaternion with w first, of any length) are certainly
- * apart, along the world's axes or along one of the fifteen axes of oriented boxes. eps is the
+/* Returns whether two boxes are certainly apart along the world's axes, or along one of the fifteen
+ * axes of oriented boxes. Poses are positions and quaternions (w first, of any length). eps is the
  * relative rounding error of points on devices. An empty box is apart from every other box. At
  * invalid poses only empty boxes are apart. */
 bool boxes_apart(const body_box *a, const double pose_a[7], const body_box *b,

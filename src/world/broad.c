@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define NO_END 1e18 /* half side of an unbounded box; float32 can still multiply it */
-/* Positions of empty boxes, for points and for fields: so far away that they never meet another
- * box, or each other, in any orientation. */
+/* Positions of empty boxes, for points and for fields. At these distances, an empty box meets no
+ * other box in any orientation. */
 static const double far_away[2] = {1e18, 4e18};
 
 /* ---- bodies ----

@@ -9,9 +9,9 @@
 
 /* ---- links ---- */
 
-/* Links that cannot move against each other, including links without bodies and mass that only
- * carry them by further joints: a body in MuJoCo's terms. `name` is the first of these links, or
- * WORLD. */
+/* Links that cannot move against each other: a body in MuJoCo's terms. Links without bodies and
+ * mass that only carry these links by further joints are included. `name` is the first of these
+ * links, or WORLD. */
 typedef struct unit {
   int name, parent; /* parent: the unit against which the joint of the first link moves it */
   bool free;        /* some degree of freedom moves it */

@@ -72,9 +72,9 @@ static const void *row_of(const void *all, size_t row, size_t width, size_t size
   return all ? (const char *)all + row * width * size : NULL;
 }
 
-/* Returns the width of the data from which a world's contact forces on links are computed: those of
- * each link or, for laws without them, J' lambda, which for a free joint covers its link and all
- * links below it. */
+/* Returns the width of the data from which a world's contact forces on links are computed. The data
+ * are the forces on each link, or J' lambda for laws that do not compute these forces. For a free
+ * joint, J' lambda is the force on its link and all links below. */
 static size_t pushes_width(const loaded_scene *s)
 {
   return s->def.law->pushes ? 6 * s->def.link_count : (size_t)s->constants.nv;

@@ -1,6 +1,6 @@
-/* Signed distances of pairs of a scene in a batch of worlds, from the fields of their bodies, and
- * their derivatives by positions: the derivatives by body poses are propagated through the tree of
- * links. */
+/* Signed distances of pairs of a scene in a batch of worlds, from the fields of their bodies.
+ * Derivatives with respect to positions are computed from derivatives with respect to body poses,
+ * through the tree of links. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/ranges.h"

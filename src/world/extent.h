@@ -10,8 +10,9 @@ typedef struct extent {
   double lower[3], upper[3], thickness;
 } extent;
 
-/* Finds the extent of the body on side 0 or 1 of a pair: of a plane from its lengths, of others by
- * the law's `measure`. extent_of_body is such a `measure`, based on the loaded body. */
+/* Finds the extent of the body on side 0 or 1 of a pair. The extent of a plane follows from its
+ * lengths. The law's `measure` finds the extents of other bodies. extent_of_body is such a
+ * `measure`, based on the loaded body. */
 abut_status extent_of(const loaded_scene *s, const scene_pair *p, int side, extent *out);
 abut_status extent_of_body(const loaded_scene *s, const scene_pair *p, int side, extent *out);
 

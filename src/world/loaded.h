@@ -68,8 +68,8 @@ typedef struct scene_load {
   size_t pairs, contacts, slots;
 } scene_load;
 
-/* The manifold of a group: a pair of the scene's bodies, or of parts of them (world/tiles.h), or
- * with the bridge of a seam (world/seams.h). */
+/* The pair whose manifold gives a group's contacts. Its bodies are bodies of the scene, parts of
+ * them (world/tiles.h), or the bridge of a seam (world/seams.h). */
 typedef struct group_part {
   abut_pair pair;
   int tile; /* PART_WHOLE, PART_FIELD, PART_BRIDGE, or a tile of the body of side `side` */

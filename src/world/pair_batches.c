@@ -347,8 +347,8 @@ static abut_status prepare_manifolds(const stepping *s)
   return ABUT_SUCCESS;
 }
 
-/* Allocates memory for the sums of all world pairs, and for the number of pair batches without a
- * broad phase, which is the maximum. */
+/* Allocates memory for the sums of all world pairs, and for the largest number of pair batches:
+ * their number without a broad phase. */
 static abut_status prepare_sums(const stepping *s, const int *totals)
 {
   const slot_pairs *own = slot_pairs_of(s);

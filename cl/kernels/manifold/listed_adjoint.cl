@@ -263,8 +263,8 @@ static FN(edge_pair_bar) pair_values_adjoint(const pair_block *b, const bar_bloc
   return FN(edge_pair_adjoint)(b->e1, b->e2, one, b->m1, b->m2, &b->at, c, &bar, 1);
 }
 
-// Takes a block's cotangents, except those of its factors, to those of its points, and adds
-// wrenches.
+// Converts a block's cotangents, except the cotangents of its factors, to cotangents of its points,
+// and adds wrenches.
 static void pair_points_adjoint(const pair_block *b, const bar_block in[2],
                                 GLOBAL const real *frame, int have, FN(edge_pair_bar) *r,
                                 wrench *relative, wrench *carried)

@@ -21,8 +21,8 @@ static listed_row listed_vertices_of(GLOBAL const pair_sizes *n, int side, int a
   return r;
 }
 
-// Returns the edge contacts of a side: those of pairs with points on that body, or those of its
-// edges.
+// Returns the edge contacts of a side. These are contacts of pairs of edges, with points on that
+// body, or contacts of that body's edges with the other field.
 static listed_row listed_edges_of(GLOBAL const pair_sizes *n, int side, int any, int pose,
                                   GLOBAL const int *list, GLOBAL const real *values)
 {
@@ -124,8 +124,8 @@ static void write_entry(entry_writer *w, int slot, int feature1, int feature2,
   ++w->at;
 }
 
-// A work-item's run of listed contacts, and the place of its first entry in the compact list.
-// run_of advances its `at` past the entries of the whole group.
+// A work-item's run of listed contacts. `at` is the place of its first entry in the compact list.
+// run_of advances its argument `at` past the entries of the whole group.
 typedef struct listed_run {
   int begin, end, at;
 } listed_run;

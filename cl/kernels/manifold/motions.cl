@@ -161,9 +161,9 @@ static void read_moving(GLOBAL const real *pose, int width, int bad, int along, 
   (void)along;
 }
 
-// Writes the motion (six numbers) that the tangent of a frame from body 2 to body 1 represents: its
-// translation, and the rotation that follows from the derivative of its rotation times the
-// rotation's transpose.
+// Writes the motion (six numbers) that the tangent of a frame from body 2 to body 1 represents. The
+// first three are the change of its translation. The last three are the vector of the skew matrix
+// dR R', with R its rotation.
 static void motion_of(const FN(frame) *f, wide motion[MOTIONS])
 {
   wide rotation[9], turned[9];

@@ -144,10 +144,10 @@ static real exact_reach(GLOBAL const real *bounds, GLOBAL const pair_head *pair,
   return real_max(reach, nearest[SCORED_BLOCKS - 1] + scored);
 }
 
-// One work-item handles one pose. It writes plan (poses, PLAN_INTS), which states whether edges
-// matter, and reaches (poses, 2), the distances below which each body's field must be exact. touch
-// is the result of near_touch, and `reach` the distance at which a point becomes active. With
-// `given`, the plan already states whether edges matter, as the caller has named the contacts.
+// One work-item handles one pose. plan (poses, PLAN_INTS) receives whether edges matter.
+// reaches (poses, 2) receives the distances below which each body's field must be exact. touch is
+// the result of near_touch. `reach` is the distance at which a point becomes active. With `given`,
+// the plan already states whether edges matter, because the caller has named the contacts.
 MERGED
 KERNEL void near_plan(GLOBAL const real *bounds1, GLOBAL const real *bounds2,
                       GLOBAL const int *touch, real reach, int given, int count,
@@ -215,9 +215,9 @@ static unsigned int near_bits(GLOBAL const real *phi, GLOBAL const real *radii, 
 }
 
 #if WITH_FORWARD
-// One work-group lists the vertices of one pose whose distance is below `reach`, by their places
-// among the sorted ones, in list (poses, padded + 1). at (poses, padded) is the position of each
-// mesh vertex in the list, or -1. Groups alternate between `sides` bodies, starting with
+// One work-group lists the vertices of one pose whose distance is below `reach`. list (poses,
+// padded + 1) has their places among the sorted vertices. at (poses, padded) is the position of
+// each mesh vertex in the list, or -1. Groups alternate between `sides` bodies, starting with
 // `side_first`.
 MERGED
 KERNEL GROUPED void near_vertices(GLOBAL const real *field1, GLOBAL const real *field2, real reach,

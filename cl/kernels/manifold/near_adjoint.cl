@@ -143,7 +143,7 @@ static num row_weights_bar(GLOBAL const real *bars, int bar_stride, int plane, i
   return all_lanes(sum);
 }
 
-// Takes the cotangents of both factors to those of dbar and con, in bars, and to those of the gate
+// Converts the cotangents of both factors to cotangents of dbar and con, in bars, and of the gate
 // weights, bar1 and bar2 of a pose.
 static void shares_adjoint(GLOBAL const real *row, GLOBAL const pair_head *pair,
                            const kept_edges *edges1, const kept_edges *edges2, GLOBAL real *bars,
@@ -174,8 +174,8 @@ static void shares_adjoint(GLOBAL const real *row, GLOBAL const pair_head *pair,
   }
 }
 
-// Takes the cotangents of a block's witness points, dbar and con to the wrench that moves its edges
-// of body 2; row and bars are those of a pose.
+// Converts the cotangents of a block's witness points, dbar and con to the wrench that moves its
+// edges of body 2. row and bars belong to one pose.
 static void witness_block_adjoint(GLOBAL const real *row, GLOBAL const pair_head *pair,
                                   const edge_ends *at, GLOBAL const real *bars, int first,
                                   wrench *relative)
@@ -231,9 +231,10 @@ ADJOINT_KERNEL ADJOINT_GROUPED void near_pairs_adjoint(
 }
 
 #if WITH_ADJOINT // only a kernel may declare local memory
-// The adjoint of a body's gated selection. It takes the cotangents of the weights to those of the
-// ranked scores, and these to the distances at the ends of the retained edges and of the first edge
-// that is not retained, in the other body's field (head, shape).
+// The adjoint of a body's gated selection. It converts the cotangents of the weights to cotangents
+// of the ranked scores, and these to cotangents of distances in the other body's field (head,
+// shape). The distances are at the ends of the retained edges, and of the first edge that is not
+// retained.
 MERGED
 ADJOINT_KERNEL ADJOINT_GROUPED void near_select_adjoint(
   GLOBAL const int *index, GLOBAL const real *top, GLOBAL const real *source,

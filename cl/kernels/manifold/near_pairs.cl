@@ -278,9 +278,9 @@ static vec listed_points(GLOBAL const real *row, GLOBAL const pair_sizes *n, int
   return FN(limit3)(x, R(2.0) * SEPARATION_LIMIT);
 }
 
-// One work-item finds the opposing body's (head, shape) distance at the points of a body of a block
-// of one pose's listed pairs, exact below `reach`: a plane of pairs, by pair. Each body has
-// `blocks` blocks.
+// One work-item handles a block of one pose's listed pairs. It finds the opposing body's (head,
+// shape) distance at the points of one body, exact below `reach`, and writes a plane of pairs. Each
+// body has `blocks` blocks.
 MERGED
 KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach,
                           GLOBAL const real *frames, GLOBAL const int *head1,
@@ -305,9 +305,9 @@ KERNEL void near_opposing(GLOBAL real *pairs, GLOBAL const int *list, real reach
 }
 
 #if WITH_FORWARD
-// One work-group lists those of one pose's listed pairs whose activity can reach `cutoff`, now that
-// the opposing distances are known. The clash of normals is ignored, because it only reduces the
-// activity.
+// One work-group handles one pose. The opposing distances are now known, so it lists in
+// `out` only the listed pairs whose activity can reach `cutoff`. The clash of normals is ignored,
+// because it only reduces the activity.
 MERGED
 KERNEL GROUPED void near_active(GLOBAL real *pairs, GLOBAL const int *list, real cutoff,
                                 GLOBAL const pair_head *pair, GLOBAL int *out)

@@ -11,8 +11,8 @@ static int whole_vertices(GLOBAL const pair_head *pair)
   return pair->c.cones > R(0.0) && !gated ? e[EDGES_OF(0)].contact : 0;
 }
 
-// Returns the share of the depth of contact i, an edge contact, that is certainly depth of the
-// bodies regardless of its weight, because the depth was divided by the field's slope. 0 means
+// Returns the share of the depth of edge contact i by which the bodies certainly overlap, whatever
+// its weight. Not the whole depth is certain, because it was divided by the field's slope. 0 means
 // none.
 static real edge_share(GLOBAL const pair_head *pair, int i)
 {

@@ -28,8 +28,8 @@ KERNEL void vertex_scores(GLOBAL const real *field, int field_stride, GLOBAL con
   }
 }
 
-// Writes the scores of a block of edges, which are minus the mean phi of their ends, plus the
-// values of `more` if it exists. `edges` has the places of the ends in phi, in two planes of
+// Writes the scores of a block of edges. A score is minus the mean phi of both ends, plus the value
+// of `more` if it exists. `edges` has the places of the ends in phi, in two planes of
 // `padded`; phi and scores are rows of a pose.
 static void score_edges(GLOBAL const real *phi, int field_stride, GLOBAL const int *edges,
                         int padded, int count, int first, GLOBAL const real *more, int more_stride,
@@ -486,8 +486,8 @@ KERNEL void gate(GLOBAL const int *index, GLOBAL const real *top, GLOBAL const r
   }
 }
 
-// The adjoint of gate_row for all rows of a pose, by all work-items of a group: from the cotangents
-// of the weights to those of s_(1) to s_(K+1). The elements are true ones, which do not move. If
+// The adjoint of gate_row for all rows of a pose, by all work-items of a group. It converts the
+// cotangents of the weights to cotangents of s_(1) to s_(K+1). The elements do not move. If
 // `any` is 0, nothing is written.
 static void gate_row_adjoint(GLOBAL const real *top, GLOBAL const pair_elements *e,
                              GLOBAL const coefficients *c, GLOBAL const real *bar, GLOBAL real *to,

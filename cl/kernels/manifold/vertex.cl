@@ -1,9 +1,9 @@
 // Vertex-SDF contacts (docs/dev/spec.md, section 5): from retained vertices, and the opposing field
 // there, to rows of the manifold.
 //
-// Returns the radii of a block of vertices of one pose: of all vertices in sorted order, or of
-// those that a selection has ranked. radii has two planes of e->padded, in sorted order and in the
-// mesh's order, followed by the planes of cones (layout.h).
+// Returns the radii of a block of vertices of one pose: all vertices in sorted order, or the
+// vertices that a selection has ranked. radii has two planes of e->padded, in sorted order and in
+// the mesh's order, followed by the planes of cones (layout.h).
 static num vertex_radius(GLOBAL const real *radii, GLOBAL const int *index,
                          GLOBAL const pair_elements *e, int kept, int first, int pose)
 {
@@ -271,9 +271,9 @@ static num add_activity_bar(num phi_bar, num phi, num bar, int weighted, num wei
   return n_mad(bar, n_scale(slope, -c->penetration_inv), phi_bar);
 }
 
-// Takes the cotangents of a coned slot's weight (counts_bar, of its cone only) and of its distance
-// to the normal, whose cotangent it returns, and to the rotation of the cone's axis. of_field and
-// `seam` are those of seam_share.
+// Converts the cotangents of a coned slot's weight (counts_bar, only the factor of its cone) and of
+// its distance. Returns the cotangent of the normal, and adds the rotation of the cone's axis.
+// of_field and `seam` are results of seam_share.
 static vec coned_normal_bar(GLOBAL const real *frame, int side, vec normal, const FN(cone) *cone,
                             num counts_bar, num d_bar, vec of_field, num seam, vec normal_bar,
                             GLOBAL const coefficients *c, wrench *relative)

@@ -229,9 +229,9 @@ static abut_status multipliers(const stepping *s, bool with_basis)
 #define BY_PUSHES (-2)
 
 /* Computes the cotangents of the contacts of `count` world pairs from `first` on, and of their
- * groups. `basis` selects the groups' relative twists. BY_MULTIPLIERS: those under the multipliers,
- * plus those of the cotangents of contact forces, if any; BY_PUSHES: only the latter; otherwise the
- * unit twist of this number. */
+ * groups. `basis` selects the groups' relative twists. BY_MULTIPLIERS: the twists under the
+ * multipliers, plus the cotangents of contact forces, if any. BY_PUSHES: only these cotangents.
+ * Otherwise: the unit twist of this number. */
 static abut_status pull(const stepping *s, size_t first, size_t count, int basis,
                         const group_rows *to)
 {

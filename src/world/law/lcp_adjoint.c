@@ -4,8 +4,8 @@
 #include "geometry/lcp.h"
 #include "world/law/lcp.h"
 
-/* Returns the classes that derivatives use: those of the solution, or those that descent would
- * choose (section 9). */
+/* Returns the classes that derivatives use: the classes of the solution, or the classes that
+ * descent would choose (section 9). */
 static world_buffer classes_of(const stepping *s)
 {
   return (world_buffer)(s->other ? HARD_OTHER : HARD_CLASSES);
@@ -105,9 +105,9 @@ static abut_status keep_larger(const stepping *s, size_t step, bool with_other)
                 OF(s, HARD_KEPT_ADJOINT), OF(s, OUT_ESCAPED), ARG_INT(s->count));
 }
 
-/* Reverse pass through a step in three passes: by the solution's classes, by those that descent
- * would choose, and finally in each world by those with the larger gradient, which are then in
- * HARD_OTHER. */
+/* Reverse pass through a step, in three passes. The first uses the solution's classes, and the
+ * second the classes that descent would choose. The third uses in each world the classes with the
+ * larger gradient, which the second has left in HARD_OTHER. */
 static abut_status escape(const stepping *s, size_t step)
 {
   stepping other = *s;

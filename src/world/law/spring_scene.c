@@ -112,8 +112,8 @@ static abut_status states_cloud(const scene_def *s, const scene_body *b, scene_p
   return ABUT_SUCCESS;
 }
 
-/* A scene uses clouds for all pairs or for none: as it states, otherwise if any of its bodies
- * specifies a cloud or a pair has reactions that only clouds support. */
+/* A scene uses clouds for all pairs or for none. If the scene does not state which, it uses clouds
+ * if any of its bodies specifies a cloud, or a pair has reactions that only clouds support. */
 abut_status spring_choose(const scene_def *s, const contact_law **out)
 {
   bool clouds = s->clouds == 1;
@@ -207,8 +207,8 @@ static double least(const double *x, size_t count)
   return out;
 }
 
-/* Finds the box of a cloud's points and the body's thickness: from the lengths of a shape; for a
- * file the shortest side of the box, although the body may be thinner. */
+/* Finds the box of a cloud's points and the body's thickness. The thickness of a shape follows from
+ * its lengths. For a file it is the shortest side of the box, although the body may be thinner. */
 static extent extent_of_cloud(const scene_body *b, const abut_cloud *c)
 {
   extent e = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, 0.0};
