@@ -54,9 +54,9 @@ enum {
   CCD_MESH_INTS
 };
 
-// Numbers: the largest |x| + |y| + |z| of a vertex, rounded up; the mesh's origin, to which all
-// places are relative; then the vertices (vertices, 3), and balls around groups, each a centre and
-// a radius, rounded up.
+// Numbers: the largest |x| + |y| + |z| of a vertex, rounded up; the mesh's origin; then, relative
+// to this origin, the vertices (vertices, 3) and the balls around groups. A ball has a centre and a
+// radius, which is rounded up.
 #define CCD_MESH_SIZE 0
 #define CCD_MESH_ORIGIN 1
 #define CCD_MESH_POINTS 4

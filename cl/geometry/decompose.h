@@ -54,8 +54,8 @@
 #define LIST_AT 2
 #define LIST_INTS(most) (LIST_AT + 2 * (most))
 
-// The input of an item's products: its number among the last fields, the start of its rows among
-// all rows, and the start of its products among all products.
+// The input of an item's products: the item's number among the last fields, the start of the item's
+// rows among all rows, and the start of its products among all products.
 #define PRODUCT_ITEM 0
 #define PRODUCT_ROW 1
 #define PRODUCT_AT 2

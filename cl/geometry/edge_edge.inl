@@ -281,8 +281,8 @@ static void FN(sides_adjoint)(const FN(quadratic) *r, const FN(sides) *s, num be
   bar->c2 = n_add(cost[2], n_add(slope0, slope1));
 }
 
-// Takes the cotangents of a1, a2 and con to those of the quadratic, which it returns. It recomputes
-// a1 and a2.
+// Returns the cotangents of the quadratic from the cotangents of a1, a2 and con. It recomputes a1
+// and a2.
 static FN(quadratic_bar)
   FN(unit_square_adjoint)(const FN(quadratic) *r, GLOBAL const coefficients *c, num a1_bar,
                           num a2_bar, num con_bar, num *a1, num *a2)
@@ -304,7 +304,7 @@ static FN(quadratic_bar)
   return bar;
 }
 
-// Takes the cotangents of edge_witness's results to those of p0, p1, q0 and q1.
+// Converts the cotangents of edge_witness's results to cotangents of p0, p1, q0 and q1.
 static void FN(edge_witness_adjoint)(vec p0, vec p1, vec q0, vec q1, GLOBAL const coefficients *c,
                                      vec e1_bar, vec e2_bar, num con_bar, vec bar[4])
 {

@@ -60,16 +60,16 @@
 #define CLOUD_FAR2 3
 #define CLOUD_WIDEST 4
 
-// A grid begins with its own record: origin (3), spacing and its inverse, sizes (3), sizes of the
-// map (3); the largest slope of the spline where it is not negative inside, without its corrections
-// and with them; the largest reduction of a distance by the corrections; the least outward slope of
-// distances at the places of clipped points, and the least and the largest distance there; and a
+// A grid begins with its own record: origin (3), spacing, inverse of the spacing, sizes (3), sizes
+// of the map (3); the largest slope of the spline where it may be nonnegative inside, without
+// and with its corrections; the largest reduction of a distance by the corrections; the least
+// outward slope, the least distance and the largest distance at the places of clipped points; and a
 // reach, GRID_NEAR.
 //
-// Its coefficients follow. Then there are three maps, with a number for every 4 cells per side:
-// their block of level 1 or -1, and the largest slope and the largest correction within GRID_NEAR
-// of there. The blocks of all levels follow. Coefficients and each map are padded to multiples of
-// GRID_PADDING. A range counts the levels.
+// Its coefficients follow. Then there are three maps, with a number for each 4 x 4 x 4 cells:
+// the index of their block of level 1 or -1, the largest slope within GRID_NEAR of them, and the
+// largest correction within GRID_NEAR of them. The blocks of all levels follow. Coefficients and
+// each map are padded to multiples of GRID_PADDING. A range counts the levels.
 #define GRID_STRIDE 32
 #define GRID_SPACING 3
 #define GRID_SPACING_INV 4

@@ -143,7 +143,7 @@ static void FN(face_sides_adjoint)(vec v, vec a, vec b, vec e, const vec side[3]
   FN(on_edge_adjoint)(v, a, e, c, side_bar[2], &out[0], &out[1], &out[3]);
 }
 
-// Takes `bar`, the cotangent of face_witness's result, to those of v, a, b and e.
+// Converts `bar`, the cotangent of face_witness's result, to cotangents of v, a, b and e.
 static void FN(face_witness_adjoint)(vec v, vec a, vec b, vec e, GLOBAL const coefficients *c,
                                      vec bar, vec out[4])
 {

@@ -256,7 +256,7 @@ typedef struct world_sizes {
 // gravity (3).
 #define PARAMETERS(links, columns) ((links) + 2 * (columns) + 3)
 
-// The planes of a world pair's contacts: point (3) as seen from the group's centre, the frame's
+// The planes of a world pair's contacts: point (3) relative to the group's centre, the frame's
 // rows n, t1 and t2 (9), reference acceleration (3), stiffness D, distance less the margin, and
 // activity.
 #define CONTACT_POINT 0
@@ -292,18 +292,18 @@ typedef struct world_sizes {
 #define VECTOR_ALONG 7            // M step, or acc - free
 #define VECTOR_HELD 8             // M free
 #define VECTORS 9
-// Numbers of each link, used on CPUs, though GPUs reserve room for them too: its origin relative to
-// its parent's, its twist about its origin, the sums of contacts on it and its descendants
-// (kernels/world/passes.cl), and whether there are any.
+// Numbers of each link, used only on CPUs (GPUs also reserve room): its origin relative to its
+// parent's origin, its twist about its origin, the sums of contacts on it and its descendants
+// (kernels/world/passes.cl), and whether there are such contacts.
 #define PASS_ARM 0
 #define PASS_TWIST 3
 #define PASS_SUMS 9
 #define PASS_SUMS_REALS 32 // 27, padded to whole lanes
 #define PASS_LOADED 41
 #define PASS_REALS 42
-// Of each of the world's active pairs: the twist of link a against link b of its group at an
-// acceleration, along a step, what its contacts add up to (kernels/world/cost.cl), 27 numbers at
-// most, and their friction.
+// The numbers of an active pair of the world: the twist of link a against link b of its group at an
+// acceleration and along a step, the sums over its contacts (kernels/world/cost.cl; at most 27
+// numbers), and the friction of its contacts.
 #define ACTIVE_TWIST 0
 #define ACTIVE_ALONG 6
 #define ACTIVE_SUMS 12
@@ -311,8 +311,8 @@ typedef struct world_sizes {
 #define ACTIVE_REALS 40
 // of springs at contacts a world pair has its wrench on body 1 in the place of these
 #define SPRING_SUMS 6
-// What a world pair's contacts add up to for who asks: a wrench on body 1 about the group's centre
-// (moment, force), and the sum of their normal forces.
+// Sums over a world pair's contacts, as outputs: a wrench on body 1 about the group's centre
+// (moment, force), and the sum of the normal forces.
 #define PUSH_NORMAL 6
 #define PUSH_REALS 7
 #define ROW_TERM_D 0
@@ -350,18 +350,18 @@ typedef struct world_sizes {
 #define ISLAND_ENDS 4
 #define ISLAND_FAILED 8
 #define ISLAND_MOVES 16 // away from its last evaluation
-// The distance of a panel's columns; the most degrees of freedom of a world whose panels need no
-// pool, and the most numbers of its panels, where `squares` is the sum of the squares of trees'
-// degrees of freedom. In the pool worlds begin at multiples of PANEL_UNIT, and all of a chunk's
-// worlds have at most ORDER_SUM_MOST of these units.
+// The distance of a panel's columns; the largest number of degrees of freedom of a world whose
+// panels need no pool; and the largest number of reals in the panels of such a world. `squares` is
+// the sum of the squares of trees' degrees of freedom. In the pool worlds begin at multiples of
+// PANEL_UNIT, and all of a chunk's worlds have at most ORDER_SUM_MOST of these units.
 #define PANEL_STRIDE(rows, lanes) (((rows) + (lanes)-1) / (lanes) * (lanes))
 #define PANEL_DOFS_MOST 128
 #define PANELS_MOST(nv, squares, lanes) (((nv) * (nv) + (squares)) / 2 + ((nv) + 1) * (lanes))
 #define PANEL_UNIT 16
 #define ORDER_SUM_MOST 0x7fffffff
 
-// How much a world has asked of its solves so far: how many they were, and the sums over them of
-// world pairs, active pairs, contacts, islands at work and numbers of panels.
+// The work of a world's solves so far: the number of solves, and the sums over all solves of world
+// pairs, active pairs, contacts, active islands and numbers of panels.
 #define COUNT_SOLVES 0
 #define COUNT_ITEMS 1
 #define COUNT_ENTRIES 2
@@ -399,11 +399,11 @@ typedef struct world_sizes {
 #define ACTIVE_PAIRS_COUNT 1
 #define ACTIVE_PAIRS_INTS 2
 
-// The broad phase (kernels/world/broad.cl). A body has its place on its link and two boxes in its
-// own axes: of the points by which it is in contact, and of the reach of its field. In a world it
-// has its position and its quaternion, and the ends of both boxes along the world's axes. A
-// candidate is a group with its two bodies; types have whole runs of them, filled up with groups of
-// -1.
+// The broad phase (kernels/world/broad.cl). A body has its pose on its link and two boxes in its
+// own axes: one around the points by which it makes contacts, and one around the reach of its
+// field. In a world it has its position, its quaternion, and the ends of both boxes along the
+// world's axes. A candidate is a group with its two bodies. The candidates of a type fill whole
+// runs, with groups of -1 as padding.
 #define BOX_CENTRE 0
 #define BOX_HALF 3
 #define BOX_REALS 6
@@ -438,12 +438,12 @@ typedef struct contact_layout {
   int list_row; // how many ints each world pair has of the list, where it has its own
 } contact_layout;
 
-// What a reverse pass knows of a world pair, or of a group where contacts are springs. First three
-// wrenches (moment, force), the cotangents of the group's relative twist about its centre as joints
-// move by the multiplier y, by the acceleration and by the velocity. Then for either link the
-// moment about its origin and the force that its contacts' dependence on its pose amounts to; the
-// cotangents of friction and stiffness of its pair; and the cotangent of its mobility (6, 6), whose
-// lower triangle lies row by row.
+// The data of a world pair in a reverse pass, or of a group if contacts are springs. First there
+// are three wrenches (moment, force): the cotangents of the group's relative twist about its centre
+// as joints move by the multiplier y, by the acceleration and by the velocity. Then for either link
+// there is a wrench about the link's origin: the cotangent of its pose by its contacts. Then there
+// are the cotangents of friction and stiffness of the pair, and the lower triangle, row by row, of
+// the cotangent of the mobility (6, 6).
 #define BACK_MULTIPLIER 0
 #define BACK_ACCELERATION 6
 #define BACK_VELOCITY 12
@@ -511,10 +511,10 @@ typedef struct contact_layout {
 #define SWEEP_DUAL_REALS(numbers, nq, nv, nu, parameters) \
   (2 * SWEEP_DUALS(numbers, nq, nv, nu, parameters) + SWEEP_SEED(nv))
 
-// The ints of a world's hard contacts: how many are chosen, out of how many that were kept, and how
-// many rows they, limits and friction losses make. Then for each chosen contact its world pair and
-// its place there, and for each row behind those of contacts its place in the scene's table of
-// rows.
+// The ints of a world's hard contacts: the number of chosen contacts, the number of contacts from
+// which they were chosen, and the number of rows of contacts, limits and friction losses. Then each
+// chosen contact has its world pair and its place in that pair. Each row after the contacts' rows
+// has its place in the scene's table of rows.
 #define HARD_COUNT 0
 #define HARD_KEPT 1
 #define HARD_ROWS 2
@@ -528,15 +528,15 @@ typedef struct contact_layout {
 #define HARD_STIFF 0
 #define HARD_COLLISION 1
 #define HARD_PAPER 2
-// The numbers of a world's hard contacts, of m rows: J and J inv(M), (m, nv) each; for each row the
-// derivative of its target speed by its distance; for each row its restitution if it bounces,
-// otherwise 0; a vector of nv; and for each row its parts along two tangents.
+// The numbers of a world's hard contacts, with m rows: J and J inv(M), (m, nv) each; for each row
+// the derivative of its target speed with respect to its distance; for each row its restitution, or
+// 0 if it does not bounce; a vector of nv; and for each row its parts along two tangents.
 #define HARD_ALONG(m, nv) (2 * (m) * (nv) + 2 * (m) + (nv))
 #define HARD_REALS(m, nv) (HARD_ALONG(m, nv) + 2 * (m))
-// The memory for their derivatives: the contributions of collisions in time to dq'/d(q, u) and to
-// dv'/d(q, u), where u are the controls of moved links, (nv, nv + moved) each, three matrices (m,
-// m), three vectors of m, for each row a vector of nv, two vectors of m, and two of nv, which begin
-// at HARD_SHARES.
+// The memory for derivatives of hard contacts. It begins with the contributions of collisions in
+// time to dq'/d(q, u) and to dv'/d(q, u), (nv, nv + moved) each, where u are the controls of moved
+// links. Then there are three matrices (m, m), three vectors of m, for each row a vector of nv,
+// and two vectors of m. Two vectors of nv are last, and begin at HARD_SHARES.
 #define HARD_SHARES(m, nv, moved) \
   (2 * (nv) * ((nv) + (moved)) + 3 * (m) * (m) + 5 * (m) + (m) * (nv))
 #define HARD_ADJOINT(m, nv, moved) (HARD_SHARES(m, nv, moved) + 2 * (nv))
