@@ -391,7 +391,7 @@ static void test_overflow(const fixture *f)
   count_only.threshold = NAN;
   batch.compact = &count_only;
   check(abut_contacts(pair, &batch) == ABUT_ERROR_ARGUMENT &&
-          strstr(abut_last_error(), "not a number"),
+          strstr(abut_last_error(), "the threshold of the list is NaN"),
         "a threshold of NaN: %s", abut_last_error());
   outputs_free(&all);
 }

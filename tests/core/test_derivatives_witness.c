@@ -370,8 +370,8 @@ static void test_arguments(query *q)
   refuses(vjp(&n), ABUT_ERROR_HANDLE, "null");
   n = *q;
   n.x[1] = NULL;
-  refuses(jvp(&n), ABUT_ERROR_ARGUMENT, "need");
-  refuses(vjp(&n), ABUT_ERROR_ARGUMENT, "need");
+  refuses(jvp(&n), ABUT_ERROR_ARGUMENT, "are NULL");
+  refuses(vjp(&n), ABUT_ERROR_ARGUMENT, "are NULL");
   n = *q;
   n.smoothing.clip = -1.0;
   refuses(jvp(&n), ABUT_ERROR_ARGUMENT, "clip");

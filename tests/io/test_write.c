@@ -209,7 +209,7 @@ static void refused_targets(void)
   for (int i = 0; i < WRITERS; i++) {
     expect_failure(writers[i](in_folder(".")), ABUT_ERROR_WRITE, "/", "not a regular file");
     expect_failure(writers[i](in_folder("no/such")), ABUT_ERROR_WRITE, "/", "No such file");
-    expect_failure(writers[i](""), ABUT_ERROR_WRITE, "", "path is empty");
+    expect_failure(writers[i](""), ABUT_ERROR_WRITE, "", "the path of an output file is empty");
   }
 }
 

@@ -47,7 +47,7 @@ def test_refusals(scene, double, tmp_path):
     hard = forces.scene_of(double, tmp_path, contact_model="lcp")
     v.requires_grad_()
     f = at.contact_forces(hard, q, v, u)
-    with pytest.raises(abut.Error, match="gradients with soft contacts"):
+    with pytest.raises(abut.Error, match="gradients only with soft contacts"):
         f.link.sum().backward()
     slope, = torch.autograd.grad(at.contact_forces(scene, q, v, u).link.square().sum(), v, create_graph=True)
     with pytest.raises(NotImplementedError, match="no second ones"):

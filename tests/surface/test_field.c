@@ -148,7 +148,7 @@ static void lost_sheets(void)
   check(f.report.lost_error > 0.25 * 0.5 * 0.0012, "where it is off by %g m", f.report.lost_error);
   char text[512];
   abut_suspicion_text(&f.report, ABUT_SUSPECT_THIN, text, sizeof text);
-  check(strstr(text, "parts less than 0.0012 m thick, where the field is off by 0.0") != NULL,
+  check(strstr(text, "parts less than 0.0012 m thick, where the error of the field is 0.0") != NULL,
         "'%s'", text);
   CHECK(f.report.bytes <= options.memory);
   abut_free_field(&f);

@@ -270,14 +270,14 @@ static void test_refused(abut_context c)
   REQUIRE(pushes);
   CHECK(abut_find_contact_forces(p.scene, WORLDS, p.q, NULL, NULL, NULL, NULL, NULL, pushes,
                                  (uint32_t *)(void *)(pushes + 4)) == ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "pushes and status overlap in memory, and both are written");
+  CHECK_TEXT(abut_last_error(), "the outputs pushes and status overlap in memory");
   free(pushes);
   list = (abut_compact){.count = 1, .pose = &pose, .slot = &slot};
   CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, &items, &list, NULL, NULL, NULL) ==
         ABUT_ERROR_ARGUMENT);
   CHECK(abut_find_contact_forces(p.scene, 1, p.q, NULL, NULL, &items, &list, force, NULL, NULL) ==
         ABUT_ERROR_ARGUMENT);
-  CHECK(strstr(abut_last_error(), "contact 0 is of no pair"));
+  CHECK(strstr(abut_last_error(), "contact 0 belongs to no pair"));
   const abut_scene gone = p.scene;
   play_close(&p);
   CHECK(abut_find_contact_forces(gone, 0, NULL, NULL, NULL, &items, &list, force, NULL, NULL) ==
