@@ -173,7 +173,7 @@ def answers():
         own = [w if w != "p.npy" else "few.npy" for w in f.KINDS["compact"]]
         f.run(0, *own, "-o", f"few-{count}/", "--block", 8)
         run(3, 0, *words, "-o", f"few-{count}-ranks/", "--block", 8,
-            says=["holds no poses"] if count == 0 else ["poses that are not finite: 1 of 9"] if count == 9 else [])
+            says=["contains no poses; the output will be empty"] if count == 0 else ["poses that are not finite: 1 of 9"] if count == 9 else [])
         same(f"few-{count}", f"few-{count}-ranks", f"{count} poses of 3 ranks")
 
 
@@ -196,7 +196,7 @@ def refused():
         full = "File too large; finished blocks stay: free disk space, then continue with --resume"
         own = [*words, "full/"]
         end(unlike(3, 1, own, own, "ulimit -f 8; "), 0,
-            [f"rank 1: full/.*: {full}", "1 of 3 ranks failed; the others have done", *NOT_FINITE], in_order=False)
+            [f"rank 1: full/.*: {full}", "1 of 3 ranks failed; the other ranks did their work", *NOT_FINITE], in_order=False)
         same("dense", "full", "a rank that failed")
 
 
@@ -208,7 +208,7 @@ def unsynced():
     for one, ranks, fails, ending in ((1, 3, "DATA_FAILS=1", "npy"), (0, 2, "DATA_FAILS=1", "npy"), (1, 2, "JOURNAL_FAILS=3", "journal")):
         name = f"unsynced-{one}-{ending}"
         end(unlike(ranks, one, [*words, f"{name}/"], [*words, f"{name}/"], loaded + fails + "; "), 0,
-            [f"rank {one}: {name}/.*{ending}: Input/output error", f"1 of {ranks} ranks failed; the others have done", *NOT_FINITE], in_order=False)
+            [f"rank {one}: {name}/.*{ending}: Input/output error", f"1 of {ranks} ranks failed; the other ranks did their work", *NOT_FINITE], in_order=False)
         same("dense", name, f"{name}: a rank that failed")
     own = shlex.join([f.ABUT, *map(str, words), "none/"])
     process = subprocess.Popen([*START, "-n", "2", "sh", "-c", f"{loaded}DATA_FAILS=1; exec {own}"], text=True, stdin=subprocess.DEVNULL,

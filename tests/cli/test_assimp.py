@@ -21,14 +21,14 @@ def test_what_is_refused_with_and_without_assimp():
     usage("box.body.json: is no mesh; field takes .obj, .stl, .ply or .off, and by Assimp .glb, .gltf or .dae",
           "field box.body.json -o no.body.json")
     said = run(0, "--version")
-    if "read by Assimp: none in this build" in said.out:
+    if "Assimp reads meshes in .glb, .gltf and .dae files: none in this build" in said.out:
         for mesh in ("box.glb", "UPPER.GLB", "box.gltf", "box.dae", "cut.dae"):
             said = wrong(f"{mesh}: this abut is built without Assimp, which reads .glb, .gltf and .dae (Debian: install libassimp-dev, then meson setup -Dassimp=enabled); it reads .obj, .stl, .ply and .off",
                          f"field {mesh} -o no.body.json")
         absent("no.body.json")
         raise Skipped("this build has no Assimp (-Dassimp, docs/install.md)")
-    has(said.out, r"^meshes of \.glb, \.gltf and \.dae are read by Assimp: [0-9.]+$")
-    run(0, "field --help", out=r"^Assimp that reads \.glb, \.gltf and \.dae here: [0-9.]+$")
+    has(said.out, r"^Assimp reads meshes in \.glb, \.gltf and \.dae files: [0-9.]+$")
+    run(0, "field --help", out=r"^Installed Assimp, which reads \.glb, \.gltf and \.dae: [0-9.]+$")
 
 
 def test_what_is_read():

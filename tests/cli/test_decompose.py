@@ -87,7 +87,7 @@ def test_the_command():
     # Without its lid: what is over the hole counts for no distance.
     changed("box.obj", "open.obj", (r"^f 5 6 8 7\n", ""))
     run(0, f"decompose open.obj --primitives 1 -o open.body.json {ON}",
-        out="^[0-9.]+ % of the field's surface is over holes of the mesh that were closed, and counts for no distance$",
+        out="^[0-9.]+ % of the field's surface covers closed holes of the mesh, and is left out of the distances$",
         err=r"open\.obj: open: 1 hole was closed")
     run(0, f"inspect open.body.json open.obj --json {ON}", out=r'"over_holes": 0\.[2-3]')
     put("inside-out.obj", BOX + "".join("f " + " ".join(f.split()[:0:-1]) + "\n" for f in FACES.splitlines()))

@@ -359,9 +359,9 @@ static void test_refusals(const abut_device_choice *choices)
   abut_batch b = abut_default_batch();
   b.pairs = pairs;
   b.pair_count = PAIRS;
-  refused(&w, batch, same, b, CONTACTS, ABUT_ERROR_ARGUMENT, "an index for each entry");
+  refused(&w, batch, same, b, CONTACTS, ABUT_ERROR_ARGUMENT, "a pair index for each entry");
   b.pair = pair;
-  refused(&w, batch, same, b, CONTACTS, ABUT_ERROR_ARGUMENT, "entry 1 is of pair 5");
+  refused(&w, batch, same, b, CONTACTS, ABUT_ERROR_ARGUMENT, "entry 1 names pair 5");
   pair[1] = 2;
   refused(&w, one, same, b, CONTACTS, ABUT_ERROR_ARGUMENT, "ABUT_BATCH_PAIRS");
   refused(&w, batch, one, b, VJP, ABUT_ERROR_ARGUMENT, "ABUT_SAME_PAIR");
@@ -371,12 +371,12 @@ static void test_refusals(const abut_device_choice *choices)
   refused(&w, batch, same, b, VJP, ABUT_ERROR_ARGUMENT, "other bodies");
   b.derivatives = NULL;
   pairs[3] = other.pairs[3];
-  refused(&w, batch, same, b, JVP, ABUT_ERROR_HANDLE, "pair 3 of the batch's list is of another");
+  refused(&w, batch, same, b, JVP, ABUT_ERROR_HANDLE, "pair 3 of the batch's list belongs to another");
   pairs[3] = gone;
   CHECK_OK(abut_destroy_body(body));
   refused(&w, batch, same, b, REDUCTIONS, ABUT_ERROR_HANDLE, "a body of pair 3");
   CHECK_OK(abut_destroy_pair(gone));
-  refused(&w, batch, same, b, JACOBIAN, ABUT_ERROR_HANDLE, "pair 3 of the batch's list is none");
+  refused(&w, batch, same, b, JACOBIAN, ABUT_ERROR_HANDLE, "pair 3 of the batch's list is null");
   b.pairs = NULL;
   refused(&w, one, same, b, CONTACTS, ABUT_ERROR_ARGUMENT, "needs a list");
   b.pair = NULL;

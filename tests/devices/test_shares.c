@@ -258,7 +258,7 @@ static void test_names(const variant *v)
     {"pocl/1.x", "\" is not a division of a device: use /UNITS or /UNITS.PART"},
     {"pocl/1.1.1", "\" is not a division of a device: use /UNITS or /UNITS.PART"},
     {"pocl/1x", "\" is not a division of a device: use /UNITS or /UNITS.PART"},
-    {"pocl/1.900", "has no part 900: parts of 1 units are"},
+    {"pocl/1.900", "has no part 900: with 1 units per part it has"},
     {"pocl/99999", "cannot be divided into parts of 99999 compute units: it has"},
     {"pocl/99999.0", "cannot be divided into parts of 99999 compute units: it has"},
     {"no such device", "no device is called"},

@@ -456,7 +456,7 @@ def test_bad_poses(context):
     a, b = abut.Shape("box", (0.3, 0.2, 0.1), context=context), abut.Shape("sphere", 0.2, context=context)
     p2 = poses(6)
     p2[1, 0], p2[3, 3:], p2[4, 5] = np.nan, 0, np.inf
-    with pytest.warns(UserWarning, match="^3 of 6 poses are not finite or .* length 0, the first has index 1: their numbers are NaN$"):
+    with pytest.warns(UserWarning, match="^3 of 6 poses are not finite or .* length 0; the first one has index 1: their numbers are NaN$"):
         r = abut.closest(a, b, None, p2)
     bad = np.isin(np.arange(6), [1, 3, 4])
     assert np.array_equal(r.status == abut.ClosestStatus.BAD_INPUT, bad) and r.rejected == 3

@@ -41,9 +41,9 @@ def test_gradients(scene):
 def test_refusals(scene, double, tmp_path):
     q, v, u = forces.states(scene)
     run = jax.jit(lambda x: jax.jvp(lambda y: aj.contact_forces(scene, q, y, u).link, (x,), (x,)))
-    with pytest.raises(NotImplementedError, match="in reverse mode, and no tangents"):
+    with pytest.raises(NotImplementedError, match=r"\(reverse mode\), but no tangents"):
         run(v)
-    with pytest.raises(NotImplementedError, match="no second ones"):
+    with pytest.raises(NotImplementedError, match="forces of contacts have only first derivatives"):
         jax.grad(lambda x: jax.grad(lambda y: (aj.contact_forces(scene, q, y, u).link ** 2).sum())(x).sum())(v)
     hard = forces.scene_of(double, tmp_path, contact_model="lcp")
     assert aj.contact_forces(hard, q, v, u).link.shape == (4, 5, 6)

@@ -44,7 +44,7 @@ def test_refusals(queue, tmp_path):
     with abut.Context(queue=queue) as context:
         scene = abut.Scene(path, context)
         q, v = cla.zeros(queue, (3, 7), np.float32), cla.zeros(queue, (3, 6), np.float32)
-        with pytest.raises(ValueError, match="q is no pyopencl array"):
+        with pytest.raises(ValueError, match="q is not a pyopencl array"):
             ao.step(scene, np.zeros((3, 7)), v)
         with pytest.raises(ValueError, match=r"v has shape \(3, 7\)"):
             ao.step(scene, q, q)

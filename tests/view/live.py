@@ -144,16 +144,16 @@ def check_who_may_ask(server):
 def check_bad_requests(server, smoothing):
     good = request_of(POSES[0])
     for request, text in (
-            (b"", "line 1"), (b"[]", "an object"), (b"{", "line 1"), (b"\xff\x00", "line 1"), (b"[" * 100_000, "line 1"),
-            ({**good, "pose2": [0.0] * 5}, ": has 5 numbers, expected 6 (a twist) or 7 (a position and a quaternion)"), ({**good, "pose2": [0.0] * 6}, "pose1 has 7 numbers and pose2 6"),
+            (b"", "line 1"), (b"[]", "must be an object"), (b"{", "line 1"), (b"\xff\x00", "line 1"), (b"[" * 100_000, "line 1"),
+            ({**good, "pose2": [0.0] * 5}, ": has 5 numbers, expected 6 (a twist) or 7 (a position and a quaternion)"), ({**good, "pose2": [0.0] * 6}, "pose1 has 7 numbers, but pose2 has 6"),
             ({**good, "pose2": [0.0, None, 0, 1, 0, 0, 0]}, ": number 1 (0-based) is not a number"), ({"pose1": good["pose1"]}, "pose2"), ({}, "pose1"),
             (json.dumps({**good, "pose2": [float("nan")] * 7}).encode(), "line 1"), (json.dumps(good).replace("0.17", "1e999").encode(), "line 1"),
             ({**good, "pose2": [0.0] * 7}, "quaternion has length 0"), ({**good, "threshold": 1.5}, "threshold"), ({**good, "threshold": "0"}, "threshold"),
-            ({"frame": 2}, "frame 2 does not exist (frames 0-1)"), ({"frame": -1}, "frame: not 1 whole number"), ({"frame": 0.0}, "frame: not 1"),
-            ({**good, "frame": 0}, "poses, or a frame, or curves"), ({"frame": 0, "curves": [0, 1]}, "not for both"), ({"curves": [1, 2]}, "frames 1-2 do not all exist (frames 0-1)"),
-            ({"curves": [0, 0]}, "curves: 0 frames are not in [1,"), ({"curves": [0, 99999]}, "99999 frames are not"), ({"curves": [0]}, "curves: not 2 whole"),
-            ({"curves": [4294967295, 4096]}, "frames 4294967295-4294971390 do not all exist (frames 0-1)"), ({"curves": 3}, "curves: not 2"), ({"frame": 0, "contact": [0, 1]}, "contact: works only with curves"),
-            ({**good, "reduction": "depth"}, "reduction"), ({**good, "colour": 1}, "`colour`"), ({**good, "smoothing": 3}, "not an object"),
+            ({"frame": 2}, "frame 2 does not exist (frames 0-1)"), ({"frame": -1}, "frame: must be 1 whole number"), ({"frame": 0.0}, "frame: must be 1"),
+            ({**good, "frame": 0}, "a request must have poses, a frame or curves"), ({"frame": 0, "curves": [0, 1]}, "not for both"), ({"curves": [1, 2]}, "frames 1-2 do not all exist (frames 0-1)"),
+            ({"curves": [0, 0]}, "curves: 0 frames are not in [1,"), ({"curves": [0, 99999]}, "99999 frames are not"), ({"curves": [0]}, "curves: must be 2 whole"),
+            ({"curves": [4294967295, 4096]}, "frames 4294967295-4294971390 do not all exist (frames 0-1)"), ({"curves": 3}, "curves: must be 2"), ({"frame": 0, "contact": [0, 1]}, "contact: works only with curves"),
+            ({**good, "reduction": "depth"}, "reduction"), ({**good, "colour": 1}, "`colour`"), ({**good, "smoothing": 3}, "smoothing: must be an object"),
             ({**good, "smoothing": {**smoothing, "penetration": -1.0}}, "-1 is not within"), ({**good, "smoothing": {**smoothing, "select": "best"}}, "softsort"),
             ({**good, "smoothing": {**smoothing, "reach": 1e-3}}, "reach: this key was removed in version 0.3: use edge contacts in fields (\"edge_contacts\": \"field\")"), ({**good, "smoothing": {}}, "length")):
         status, headers, told = server.contacts(request)
@@ -291,8 +291,8 @@ def check_world(folder):
     assert not other["force"] and other["pushes"] == made["pushes"]  # forces are of the scene's own smoothing
     assert other["contacts"] == len(own) and list(other["kinds"][::10]) == list(range(len(own))) and other["numbers"][1] > made["numbers"][1]
     assert all(layout[3] <= 3 and layout[4] <= 3 for layout in (other["kinds"][10 * k + 1:10 * k + 10] for k in range(len(own))))
-    for request, text in (({"frame": 0, "smoothing": {"99": own["0"]}}, "`99` is no kind of pairs"), ({"frame": 0, "smoothing": {"": own["0"]}}, "no kind"),
-                          ({"frame": 0, "smoothing": {"0": own["0"], "00": own["0"]}}, "kind 0 is named twice"), ({"frame": 0, "smoothing": {"0": 3}}, "is not an object"), ({"frame": 0, "smoothing": {"0": {**own["0"], "penetration": -1}}}, "-1 is not within"),
+    for request, text in (({"frame": 0, "smoothing": {"99": own["0"]}}, "`99` is not a kind of pairs"), ({"frame": 0, "smoothing": {"": own["0"]}}, "is not a kind"),
+                          ({"frame": 0, "smoothing": {"0": own["0"], "00": own["0"]}}, "kind 0 is named twice"), ({"frame": 0, "smoothing": {"0": 3}}, "kind 0 must be an object"), ({"frame": 0, "smoothing": {"0": {**own["0"], "penetration": -1}}}, "-1 is not within"),
                           ({"frame": 4}, "frame 4 does not exist (frames 0-3)"), (request_of(POSES[0]), "without poses"), ({"frame": 0, "reduction": "energy"}, "without poses")):
         status, _, told = world.contacts(request)
         assert status == 400 and text in told.decode(), (request, told)
@@ -332,7 +332,7 @@ def check_controls(folder, scene):
     with zipfile.ZipFile(folder / "nan.npz", "w") as z:
         z.writestr("u.npy", npy([[float("nan")]], (1, 1)))
     assert "nan" in run("view", path, folder / "motor.npz", "--controls", folder / "nan.npz", code=2)
-    assert "--controls is of a scene" in run("view", BOX, BOX, "--controls", folder / "idle.npz", code=2)
+    assert "--controls works only with a scene" in run("view", BOX, BOX, "--controls", folder / "idle.npz", code=2)
 
 
 def check_moved(folder):
@@ -446,14 +446,14 @@ def check_open(folder):
     if sys.platform == "linux":
         assert int(told[1]) == int(told[2]) != os.getpgrp()
         assert not int(told[3].split()[1], 16) >> (signal.SIGPIPE - 1) & 1
-    assert "on standard output\n" in said and f"{opener.name}: it ended with status 3; open the address yourself" in said[-1], said
+    assert "on standard output\n" in said and f"{opener.name}: it exited with status 3; open the address yourself" in said[-1], said
     server.end(signal.SIGINT)
 
 
 def check_served(folder):
     write_npy(folder / "poses.npy", POSES)
     for words, text in ((("--listen", "nowhere"), "--listen: `nowhere`"), (("--port", "0"), "--port"), (("--port", "70000"), "--port"),
-                        (("--open", "-o", folder / "x.html", "--poses", folder / "poses.npy"), "--open is of a server"), (("--index", "1"), "pose 1 does not exist (only pose 0)")):
+                        (("--open", "-o", folder / "x.html", "--poses", folder / "poses.npy"), "--open works only with a server"), (("--index", "1"), "pose 1 does not exist (only pose 0)")):
         assert text in run("view", BOX, BOX, *words, code=2), words
     server = Server(BOX, BOX, "--poses", folder / "poses.npy", "--index", "1", "--port", "18420")
     smoothing = json.loads(page_of(server)["live"]["smoothing"][0])

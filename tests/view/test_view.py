@@ -755,7 +755,7 @@ def test_many_frames(browser, files, tmp_path):
       }
     }""")
     slots = there["activity"].shape[1]
-    assert 4096 * slots > 1 << 22 and status == 400 and f"4096 frames of {slots} slots are more than" in text, (status, text)
+    assert 4096 * slots > 1 << 22 and status == 400 and f"4096 frames of {slots} slots are too many" in text, (status, text)
     context.close()
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=30) == 0 and [x for x in wrong if "400" not in x and "409" not in x] == []
@@ -835,7 +835,7 @@ def test_sizes(files):
     (("part.body.json", "part.body.json", "--poses", "poses.npz", "-o", "x.png"), "x.png"),
     (("part.body.json", "part.body.json", "--poses", "poses.npz", "--index", "99", "-o", "x.html"), "pose 99 does not exist (poses 0-23)"),
     (("part.body.json", "part.body.json", "--poses", "poses.npz", "--threshold", "0", "-o", "x.html"), "--threshold"),
-    (("drop.scene.json", "drop.npz", "--poses", "poses.npz", "-o", "x.html"), "--poses is of two bodies"),
+    (("drop.scene.json", "drop.npz", "--poses", "poses.npz", "-o", "x.html"), "--poses works only with two bodies"),
     (("drop.scene.json", "poses.npz", "-o", "x.html"), "poses.npz: contains no q"),
     (("drop.scene.json", "drop.npz", "--world", "3", "-o", "x.html"), "drop.npz: world 3 does not exist (only world 0)"),
 ])
