@@ -18,7 +18,7 @@ def test_what_is_refused_with_and_without_assimp():
     put("box.fbx", "\n")
     wrong("box.fbx: the name of a mesh must end with .obj, .stl, .ply or .off, or with .glb, .gltf or .dae (read by Assimp)",
           "field box.fbx -o no.body.json")
-    usage("box.body.json: is no mesh; field takes .obj, .stl, .ply or .off, and by Assimp .glb, .gltf or .dae",
+    usage("box.body.json: is not a mesh; field takes .obj, .stl, .ply or .off, and with Assimp .glb, .gltf or .dae",
           "field box.body.json -o no.body.json")
     said = run(0, "--version")
     if "Assimp reads meshes in .glb, .gltf and .dae files: none in this build" in said.out:
@@ -90,7 +90,7 @@ def test_what_is_refused():
         err=r"^abut: lost\.gltf: Assimp [0-9.]+ cannot read it: .*nowhere\.bin")
     for mesh in ("lines.glb", "nodes.glb"):
         run(2, f"field {mesh} -o no.body.json",
-            err=f"^abut: {mesh}: it holds no triangles, according to Assimp [0-9.]+$")
+            err=f"^abut: {mesh}: it contains no triangles, according to Assimp [0-9.]+$")
     run(2, "field faceless.dae -o no.body.json", err=r"^abut: faceless\.dae: ")
     for mesh in ("nan.glb", "infinite.glb", "unit.dae"):
         run(2, f"field {mesh} -o no.body.json",

@@ -155,7 +155,7 @@ def test_what_is_refused():
         err=r"unexpected argument .again\.obj.")
     run(2, "decompose --import missing.csv -o no.body.json", err=r"missing\.csv: No such file")
     run(2, "decompose box.obj --primitives 1 --export no.mat -o no.body.json",
-        err=r"--export no\.mat: tables end with \.csv, \.txt or \.npy")
+        err=r"--export no\.mat: the name of a table must end with \.csv, \.txt or \.npy")
     run(2, "decompose --import near.txt --export near.txt",
         err=r"near\.txt: is also an input of this command; use another output file")
     shutil.copy("box.obj", "no.contact.obj")

@@ -414,36 +414,42 @@ static void test_arguments(scene *t)
   const abut_tangents tangents = {0};
   const abut_pair pair = s->pair, same_pair = ABUT_SAME_PAIR;
   const abut_status bad = ABUT_ERROR_ARGUMENT;
-  refuses(abut_vjp(pair, same_pair, &batch, &none, &to), bad, "cotangent of at least one output", "no cotangent");
-  refuses(abut_vjp(pair, same_pair, &batch, NULL, &to), bad, "cotangent of at least one output", "cotangents of NULL");
-  refuses(abut_vjp(pair, same_pair, &batch, &bars, NULL), bad, "at least one gradient array", "no gradients");
+  refuses(abut_vjp(pair, same_pair, &batch, &none, &to), bad, "cotangent of at least one output",
+          "no cotangent");
+  refuses(abut_vjp(pair, same_pair, &batch, NULL, &to), bad, "cotangent of at least one output",
+          "cotangents of NULL");
+  refuses(abut_vjp(pair, same_pair, &batch, &bars, NULL), bad, "at least one gradient array",
+          "no gradients");
   refuses(abut_vjp(pair, same_pair, NULL, &bars, &to), bad, "batch", "no batch");
-  refuses(abut_jvp(pair, same_pair, &batch, NULL, &tangents), bad, "a tangent of a pose", "no direction");
-  refuses(abut_jvp(pair, same_pair, &batch, &along, NULL), bad, "an array for the tangent", "no tangents");
+  refuses(abut_jvp(pair, same_pair, &batch, NULL, &tangents), bad, "a tangent of a pose",
+          "no direction");
+  refuses(abut_jvp(pair, same_pair, &batch, &along, NULL), bad, "an array for the tangent",
+          "no tangents");
   refuses(abut_jvp(pair, same_pair, NULL, &along, &tangents), bad, "batch", "no batch");
   refuses(abut_gradient(pair, same_pair, &batch, (abut_reduction)6, &to), bad, "reduction 6",
           "an unknown reduction");
   refuses(abut_gradient(pair, same_pair, &batch, (abut_reduction)-1, &to), bad, "reduction -1",
           "a negative reduction");
-  refuses(abut_gradient(pair, same_pair, &batch, ABUT_REDUCE_ENERGY, NULL), bad, "at least one gradient array",
-          "no gradients");
+  refuses(abut_gradient(pair, same_pair, &batch, ABUT_REDUCE_ENERGY, NULL), bad,
+          "at least one gradient array", "no gradients");
   refuses(abut_hessian_product(pair, &batch, (abut_reduction)9, &along, NULL, &to), bad,
           "reduction 9", "an unknown reduction");
-  refuses(abut_hessian_product(pair, &batch, ABUT_REDUCE_ENERGY, NULL, NULL, &to), bad, "at least one tangent",
-          "no direction");
+  refuses(abut_hessian_product(pair, &batch, ABUT_REDUCE_ENERGY, NULL, NULL, &to), bad,
+          "at least one tangent", "no direction");
   refuses(abut_hessian_product(pair, &batch, ABUT_REDUCE_ENERGY, &along, &to, NULL), bad,
           "products", "no products");
-  refuses(abut_vjp_tangent(pair, &batch, &none, &none, &along, NULL, &to), bad, "cotangent of at least one output",
-          "no cotangent and no tangent of one");
-  refuses(abut_vjp_tangent(pair, &batch, NULL, NULL, &along, NULL, &to), bad, "cotangent of at least one output",
-          "cotangents of NULL");
-  refuses(abut_vjp_tangent(pair, &batch, &bars, NULL, &along, &to, NULL), bad, "an array for a tangent",
-          "no room for tangents");
+  refuses(abut_vjp_tangent(pair, &batch, &none, &none, &along, NULL, &to), bad,
+          "cotangent of at least one output", "no cotangent and no tangent of one");
+  refuses(abut_vjp_tangent(pair, &batch, NULL, NULL, &along, NULL, &to), bad,
+          "cotangent of at least one output", "cotangents of NULL");
+  refuses(abut_vjp_tangent(pair, &batch, &bars, NULL, &along, &to, NULL), bad,
+          "an array for a tangent", "no room for tangents");
   refuses(abut_vjp_tangent(pair, NULL, &bars, NULL, &along, NULL, &to), bad, "batch", "no batch");
   refuses(abut_jacobian(pair, same_pair, &batch, s->bars[0]), bad, "list", "no list");
   refuses(abut_jacobian(pair, same_pair, NULL, s->bars[0]), bad, "batch", "no batch");
   batch.pose2 = NULL;
-  refuses(abut_vjp(pair, same_pair, &batch, &bars, &to), bad, "their array is NULL", "one pose of two");
+  refuses(abut_vjp(pair, same_pair, &batch, &bars, &to), bad, "their array is NULL",
+          "one pose of two");
   batch.cookie = 0;
   refuses(abut_jvp(pair, same_pair, &batch, &along, &tangents), bad, "abut_default_batch",
           "a batch without its cookie");

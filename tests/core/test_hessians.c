@@ -245,10 +245,10 @@ static void test_refusals(scene *t)
   const uint32_t own[POSES] = {0};
   refuses(abut_hessian(t->pair, &batch, (abut_reduction)9, ABUT_BODY_1, NULL, room), "reduction 9",
           "no such reduction");
-  refuses(abut_hessian(t->pair, &batch, ABUT_REDUCE_ENERGY, (abut_moving)3, NULL, room), "value 3 for the bodies",
-          "no such bodies");
-  refuses(abut_hessian(t->pair, &batch, ABUT_REDUCE_ENERGY, ABUT_BODY_1, NULL, NULL), "the array for the Hessians is NULL",
-          "no room");
+  refuses(abut_hessian(t->pair, &batch, ABUT_REDUCE_ENERGY, (abut_moving)3, NULL, room),
+          "value 3 for the bodies", "no such bodies");
+  refuses(abut_hessian(t->pair, &batch, ABUT_REDUCE_ENERGY, ABUT_BODY_1, NULL, NULL),
+          "the array for the Hessians is NULL", "no room");
   batch.pairs = batch.derivatives = same;
   batch.pair_count = 2;
   batch.pair = own;

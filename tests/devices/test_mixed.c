@@ -371,7 +371,8 @@ static void test_refusals(const abut_device_choice *choices)
   refused(&w, batch, same, b, VJP, ABUT_ERROR_ARGUMENT, "other bodies");
   b.derivatives = NULL;
   pairs[3] = other.pairs[3];
-  refused(&w, batch, same, b, JVP, ABUT_ERROR_HANDLE, "pair 3 of the batch's list belongs to another");
+  refused(&w, batch, same, b, JVP, ABUT_ERROR_HANDLE,
+          "pair 3 of the batch's list belongs to another");
   pairs[3] = gone;
   CHECK_OK(abut_destroy_body(body));
   refused(&w, batch, same, b, REDUCTIONS, ABUT_ERROR_HANDLE, "a body of pair 3");
@@ -381,7 +382,7 @@ static void test_refusals(const abut_device_choice *choices)
   refused(&w, one, same, b, CONTACTS, ABUT_ERROR_ARGUMENT, "needs a list");
   b.pair = NULL;
   b.derivatives = w.soft;
-  refused(&w, one, same, b, CONTACTS, ABUT_ERROR_ARGUMENT, "needs one of the pairs");
+  refused(&w, one, same, b, CONTACTS, ABUT_ERROR_ARGUMENT, "also needs a list of pairs for values");
   b = abut_default_batch();
   b.pairs = w.pairs;
   b.pair_count = PAIRS;

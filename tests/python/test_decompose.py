@@ -77,7 +77,7 @@ def test_family(tmp_path):
     with pytest.raises(ValueError, match="no polyhedra"):
         d.table
     assert len(d.planes) == 2  # the block and its square bore
-    with pytest.warns(UserWarning, match="^1 of 2 polyhedra are taken away, which is left out"):
+    with pytest.warns(UserWarning, match="^1 of 2 polyhedra are subtracted, and this is ignored"):
         assert len(abut.Shape.of(d.body, "polyhedra")) == 1
     assert abut.decompose((BOX, FACES), 2, family="auto").operation == ("add", "add")  # of a box there is nothing to take
 

@@ -174,7 +174,7 @@ def failures(rank, size):
     for call, text in ((lambda: am.share(fails, 100 + rank), "share: ranks have batches of 100 and of 101 elements"),
                        (lambda: am.share(fails, 10, block=0), "rank 0: 10 elements in blocks of 0"),
                        (lambda: am.run(None, np.zeros((3, 5)), fails), r"rank 0: poses have shape \(3, 5\)"),
-                       (lambda: am.run(None, fails, fails), "rank 0: count is needed"),
+                       (lambda: am.run(None, fails, fails), "rank 0: count is missing"),
                        (lambda: am.run(None, np.zeros((3, 12)), {}), "rank 0: sink is an empty mapping"),
                        (lambda: am.run(lambda a, b: a, np.zeros((3, 12)), {"d": np.zeros(3)}), "sink names 'd', which is not computed"),
                        *((lambda array=array: am.run(lambda a, b: SimpleNamespace(d=np.ones((len(a), 2))), np.zeros((3, 12)), {"d": array}),

@@ -870,7 +870,7 @@ def test_as_a_program(tmp_path):
     for model, to, status, says in (
             ("arm.scene.json", "arm.scene.json", 2, "arm.scene.json: is also an input of this command; use another output file"),
             ("bad.xml", "b.scene.json", 2, "bad.xml: the model has no bodies except the world, and no geoms that may touch anything"),
-            ("bad.xml", "b.json", 2, "b.json: scenes are files that end with .scene.json"),
+            ("bad.xml", "b.json", 2, "b.json: the name of a scene must end with .scene.json"),
             ("arm.scene.json", "no/b.scene.json", 2, "no/b.scene.json: the folder no/: No such file or directory"))[:1 if conftest.USUAL else 4]:
         run = subprocess.run([sys.executable, "-m", "abut.mujoco", model, "-o", to], cwd=tmp_path, capture_output=True, text=True)
         assert run.returncode == status and run.stderr == f"abut: {says}\n", run.stderr

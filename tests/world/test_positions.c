@@ -122,14 +122,15 @@ static void check_overlaps(const trial *t)
   double q[NUMBERS], d[NUMBERS] = {0.0};
   memcpy(q, t->q, sizeof q);
   CHECK_EQUAL(abut_add_positions(t->scene, WORLDS, q, d, (char *)q + r), ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(),
-             "the output moved partly overlaps the input q in memory: use the same array, or separate arrays");
+  CHECK_TEXT(abut_last_error(), "the output moved partly overlaps the input q in memory: use the "
+                                "same array, or separate arrays");
   CHECK_EQUAL(abut_subtract_positions(t->scene, WORLDS, q, t->q, q), ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(), "the output d partly overlaps the input left in memory: use the same array, or separate arrays");
+  CHECK_TEXT(abut_last_error(), "the output d partly overlaps the input left in memory: use the "
+                                "same array, or separate arrays");
   CHECK_EQUAL(abut_map_positions(t->scene, ABUT_SLOPE_FROM_TANGENT, WORLDS, t->q, q, q),
               ABUT_ERROR_ARGUMENT);
-  CHECK_TEXT(abut_last_error(),
-             "the output to partly overlaps the input from in memory: use the same array, or separate arrays");
+  CHECK_TEXT(abut_last_error(), "the output to partly overlaps the input from in memory: use the "
+                                "same array, or separate arrays");
   CHECK(!memcmp(q, t->q, WORLDS * t->info.nq * r));
   CHECK_OK(abut_add_positions(t->scene, WORLDS, q, d, q));
 }
