@@ -366,7 +366,7 @@ static void test_refusals(const abut_device_choice *choices)
   refused(&w, one, same, b, CONTACTS, ABUT_ERROR_ARGUMENT, "ABUT_BATCH_PAIRS");
   refused(&w, batch, one, b, VJP, ABUT_ERROR_ARGUMENT, "ABUT_SAME_PAIR");
   b.derivatives = w.soft;
-  refused(&w, batch, same, b, HESSIANS, ABUT_ERROR_ARGUMENT, "no second smoothing");
+  refused(&w, batch, same, b, HESSIANS, ABUT_ERROR_ARGUMENT, "does not take a second smoothing");
   b.derivatives = other.soft;
   refused(&w, batch, same, b, VJP, ABUT_ERROR_ARGUMENT, "other bodies");
   b.derivatives = NULL;

@@ -145,7 +145,7 @@ def test_refusals(scene):
         scene.distances(q, [("hand", "post")])
     with pytest.raises(ValueError, match=r"there is no link 4 \(0-based\); there are 4"):
         scene.distances(q, [(4, 0)])
-    with pytest.raises(ValueError, match="there is no candidate 5 of 5"):
+    with pytest.raises(ValueError, match=r"there is no candidate 5 \(0-based\); there are 5"):
         scene.distances(q, [5])
     with pytest.raises(ValueError, match=r"the scene has no pair of links \('upper', 'lower'\)"):
         scene.distances(q, [("upper", "lower")])

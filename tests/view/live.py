@@ -154,7 +154,7 @@ def check_bad_requests(server, smoothing):
             ({"curves": [0, 0]}, "curves: 0 frames are not in [1,"), ({"curves": [0, 99999]}, "99999 frames are not"), ({"curves": [0]}, "curves: must be 2 whole"),
             ({"curves": [4294967295, 4096]}, "frames 4294967295-4294971390 do not all exist (frames 0-1)"), ({"curves": 3}, "curves: must be 2"), ({"frame": 0, "contact": [0, 1]}, "contact: works only with curves"),
             ({**good, "reduction": "depth"}, "reduction"), ({**good, "colour": 1}, "`colour`"), ({**good, "smoothing": 3}, "smoothing: must be an object"),
-            ({**good, "smoothing": {**smoothing, "penetration": -1.0}}, "-1 is not within"), ({**good, "smoothing": {**smoothing, "select": "best"}}, "softsort"),
+            ({**good, "smoothing": {**smoothing, "penetration": -1.0}}, "-1 is not in ["), ({**good, "smoothing": {**smoothing, "select": "best"}}, "softsort"),
             ({**good, "smoothing": {**smoothing, "reach": 1e-3}}, "reach: this key was removed in version 0.3: use edge contacts in fields (\"edge_contacts\": \"field\")"), ({**good, "smoothing": {}}, "length")):
         status, headers, told = server.contacts(request)
         assert status == 400 and text in told.decode(), (request, status, told)
@@ -292,7 +292,7 @@ def check_world(folder):
     assert other["contacts"] == len(own) and list(other["kinds"][::10]) == list(range(len(own))) and other["numbers"][1] > made["numbers"][1]
     assert all(layout[3] <= 3 and layout[4] <= 3 for layout in (other["kinds"][10 * k + 1:10 * k + 10] for k in range(len(own))))
     for request, text in (({"frame": 0, "smoothing": {"99": own["0"]}}, "`99` is not a kind of pairs"), ({"frame": 0, "smoothing": {"": own["0"]}}, "is not a kind"),
-                          ({"frame": 0, "smoothing": {"0": own["0"], "00": own["0"]}}, "kind 0 is named twice"), ({"frame": 0, "smoothing": {"0": 3}}, "kind 0 must be an object"), ({"frame": 0, "smoothing": {"0": {**own["0"], "penetration": -1}}}, "-1 is not within"),
+                          ({"frame": 0, "smoothing": {"0": own["0"], "00": own["0"]}}, "kind 0 is named twice"), ({"frame": 0, "smoothing": {"0": 3}}, "kind 0 must be an object"), ({"frame": 0, "smoothing": {"0": {**own["0"], "penetration": -1}}}, "-1 is not in ["),
                           ({"frame": 4}, "frame 4 does not exist (frames 0-3)"), (request_of(POSES[0]), "without poses"), ({"frame": 0, "reduction": "energy"}, "without poses")):
         status, _, told = world.contacts(request)
         assert status == 400 and text in told.decode(), (request, told)
