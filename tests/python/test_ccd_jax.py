@@ -253,7 +253,7 @@ def test_refusals(context):
     many = jnp.zeros(3, context.dtype)
     with pytest.raises(NotImplementedError, match="x0 and x1"):
         jax.grad(lambda s: aj.ccd_queries("pt", x0, x1, separation=s, context=context).toi.sum())(many)
-    with pytest.raises(NotImplementedError, match="second"):
+    with pytest.raises(NotImplementedError, match="only first derivatives"):
         jax.hessian(lambda x: aj.ccd_queries("pt", x, x1, context=context).toi.sum())(x0)
-    with pytest.raises(NotImplementedError, match="second"):
+    with pytest.raises(NotImplementedError, match="only first derivatives"):
         jax.hessian(lambda p: aj.ccd(meshes, *list(poses.values())[:3], p).toi.sum())(poses["to2"])

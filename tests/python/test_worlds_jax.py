@@ -275,7 +275,7 @@ def test_refusals(tree, contexts):
     scene, (q, v, u) = tree.scene, state(tree)
     for given, text in [({"q": q[:, 1:]}, "q has shape"), ({"u": u[:, :1]}, "u has shape"),
                         ({"gravity": np.zeros((5, 3))}, "do not have the same batch"), ({"steps": 1.5}, "steps is 1.5"),
-                        ({"controls": u[:, None]}, "one of them"),
+                        ({"controls": u[:, None]}, "not both"),
                         ({"q": jnp.asarray(q, jnp.float32)}, "q is float32")]:
         with pytest.raises(ValueError, match=text):
             aj.step(scene, **{"q": q, "v": v, "u": u, **given})
