@@ -151,7 +151,7 @@ def test_refusals(tree):
     scene, (q, v, u) = tree.scene, state(tree)
     for given, text in [({"q": q[:, 1:]}, "q has shape"), ({"v": v.float()}, "v is torch.float32"),
                         ({"gravity": torch.zeros(5, 3, dtype=q.dtype)}, "do not have the same batch"),
-                        ({"steps": -2}, "steps is -2"), ({"controls": u[:, None]}, "one of them"),
+                        ({"steps": -2}, "steps is -2"), ({"controls": u[:, None]}, "not both"),
                         ({"v": v.to("meta")}, "v is on meta")]:
         with pytest.raises(ValueError, match=text):
             at.step(scene, **{"q": q, "v": v, "u": u, **given})
