@@ -446,7 +446,7 @@ def test_refusals(pair):
         aj.contacts(pair, p1, p2, want=("q",))
     with pytest.raises(ValueError, match="'least' is not among"):
         aj.reduce(pair, p1, p2, "least")
-    with pytest.raises(ValueError, match="holds str"):
+    with pytest.raises(ValueError, match="has dtype str32, expected numbers"):
         aj.contacts(pair, p1, ["a"])
 
 
