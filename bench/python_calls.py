@@ -107,8 +107,8 @@ def jax_rows(c):
                                       argnums=(0, 1)))
     one = jax.jit(lambda x, y: aj.contacts(c.pair, x, y, want=("d",)).d)
     yield "JAX, `jit` of contacts", c.forward, lambda: jax.block_until_ready(forward(p1, p2))
-    yield "JAX, `jit` of `d` alone", c.one, lambda: jax.block_until_ready(one(p1, p2))
-    yield ("JAX, `value_and_grad` of the sum of `d`, beside contacts and VJP", c.forward_and_back,
+    yield "JAX, `jit` of only `d`", c.one, lambda: jax.block_until_ready(one(p1, p2))
+    yield ("JAX, `value_and_grad` of the sum of `d`, compared with contacts and VJP", c.forward_and_back,
            lambda: jax.block_until_ready(loss(p1, p2)))
 
 
@@ -124,7 +124,7 @@ def torch_rows(c):
         at.contacts(c.pair, x, y, want=("d",)).d.sum().backward()
 
     yield "torch, contacts", c.forward, lambda: at.contacts(c.pair, p1, p2)
-    yield ("torch, contacts and backward of the sum of `d`, beside contacts and VJP",
+    yield ("torch, contacts and backward of the sum of `d`, compared with contacts and VJP",
            c.forward_and_back, back)
 
 

@@ -69,7 +69,7 @@ template <typename... A> [[noreturn]] void log_and_throw_error(const A &...) { t
 }
 """
 ABUT = {"f64": ["-p", "f64"], "f32": ["-p", "f32"]}
-PEERS = {"additive": "ipctk ACCD", "tight": "ipctk Tight-Inclusion", "plain": "Tight-Inclusion alone"}
+PEERS = {"additive": "ipctk ACCD", "tight": "ipctk Tight-Inclusion", "plain": "only Tight-Inclusion"}
 
 
 # ---- programs ----

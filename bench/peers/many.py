@@ -132,7 +132,7 @@ def measure(options, folder, python):
                     row |= {key: float(f"{value:.4g}") for key, value in counted.items()}
                 rows.append(row)
                 print(f"{scene:11} {batch:5}  {ENGINES[name]:20} " + (
-                    f"{row['steps_per_s']:12.4g} steps/s {row['cpu_us']:10.4g} us of a core a step"
+                    f"{row['steps_per_s']:12.4g} steps/s {row['cpu_us']:10.4g} core time per step [us]"
                     if "steps_per_s" in row else row["result"]), flush=True)
     for peer in peers.values():
         peer.stop()
@@ -146,7 +146,7 @@ def digits(x):
 
 def table(rows):
     """A line for each scene, batch and engine; those of an engine that did not run say why."""
-    names = ["scene", "worlds", "engine", "steps/s", "us of a core a step", "abut's steps/s over it", "a core each", "items",
+    names = ["scene", "worlds", "engine", "steps/s", "core time per step [us]", "abut's steps/s over it", "a core each", "items",
              "entries", "contacts", "iterations", "launches", "kB a world"]
     lines = [names, ["---"] * len(names)]
     for r in rows:
@@ -190,7 +190,7 @@ def draw(kept, path):
             panel.text(0.5, 0.9, "refused by abut", ha="center", transform=panel.transAxes, fontsize=8)
         panel.set(xscale="log", yscale="log", title=scene, xlabel="worlds")
         panel.grid(alpha=0.3)
-    panels[0][0].set_ylabel("us of a core a step")
+    panels[0][0].set_ylabel("core time per step [us]")
     handles = {label: h for panel in panels[0] for h, label in zip(*panel.get_legend_handles_labels())}
     figure.legend(handles.values(), handles.keys(), loc="lower center", ncols=len(handles), frameon=False, fontsize=8)
     figure.tight_layout(rect=(0, 0.08, 1, 1))

@@ -107,8 +107,8 @@ def series_of_manifold(build, device, files):
     out = [Series("abut", "abut", fields, sizes),
            Series("jax", "JAX, the same formulas", {"what": "contacts", **files}, sizes[:-1])]
     fitted = {**fields, "smoothing": None, "call": "list"}  # SoftSort computes all contacts
-    out += [Series("abut", "abut, active contacts alone", fitted, sizes),
-            Series("abut", "abut, active contacts alone, one core", {**fitted, "device": f"{device}/1.0"}, sizes)]
+    out += [Series("abut", "abut, only active contacts", fitted, sizes),
+            Series("abut", "abut, only active contacts, one core", {**fitted, "device": f"{device}/1.0"}, sizes)]
     for what, label in (("contacts", "MuJoCo C, 18 x 18 hulls, contacts"),
                         ("forward", "MuJoCo C, 18 x 18 hulls, mj_forward")):
         out.append(Series("mujoco", label, {"what": what, "hulls": 18, **poses}, sizes))

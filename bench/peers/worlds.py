@@ -121,12 +121,12 @@ def pair_rows(b):
     rates = [r["step"]["steps_per_s"] for r in ours]
     seconds = {w: [r[w]["seconds_median"] for r in ours] for w in WHATS}
     about = {"worlds": n, "ms": {w: spread([1e3 * s for s in seconds[w]])["median"] for w in WHATS} |
-             {"list, kernels alone": spread([1e3 * s for s in listed])["median"]},
+             {"list, only kernels": spread([1e3 * s for s in listed])["median"]},
              "active contacts a world": round(ours[0]["list"]["entries_per_world"], 1),
              "iterations": round(ours[0]["step"]["iterations"], 2)}
     yield row("step over the active contacts of the same poses, kernels' time", 1.5, 1.2, steps, listed, **about)
     yield row("the same over the list's whole call", None, None, steps, seconds["list"])
-    yield row("the same over the sum of activities alone (no normals, nothing listed)", None, None, steps,
+    yield row("the same over only the sum of activities (no normals, nothing listed)", None, None, steps,
               seconds["contacts"])
     theirs = [rate(r, n) for r in answers["mujoco"]]
     yield row(f"steps/s over MuJoCo C, {HULLS} hulls a body, {CORES} threads", 0.5, 1.0, rates[:len(theirs)], theirs,
@@ -218,8 +218,8 @@ def renew(page, kept):
     pair = kept["rows"][0] if "ms" in kept["rows"][0] else {}
     if pair:
         times = ", ".join(f"{name} {digits(ms)}" for name, ms in pair["ms"].items())
-        lines += ["", f"The pair, {pair['worlds']:,} worlds, ms a call: {times}; {digits(pair['active contacts a world'])} "
-                  f"active contacts a world, {pair['iterations']} iterations of Newton's method."]
+        lines += ["", f"The pair, {pair['worlds']:,} worlds, ms per call: {times}; {digits(pair['active contacts a world'])} "
+                  f"active contacts per world, {pair['iterations']} iterations of Newton's method."]
     about = kept["about"]
     lines += ["", f"{about['processor']}; {about['driver']}; {about['versions']}; commit {about['commit']}, {about['date']}, "
               f"load before {about['load before']}."]
