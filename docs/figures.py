@@ -9,16 +9,16 @@ docs/concepts/figures.py draws the plots of the concept pages.
 
 fig3: the curves come from the test program that checks them:
   build/tests/core/test_core_figures f64 curves.csv
-Columns: angle [rad], then x of the first edge's witness point [m] with hard choices, with the ridge
-alone and with everything smooth. A fixed edge of length 1 along x lies 0.2 below an edge that turns
+Columns: angle [rad], then x of the first edge's witness point [m] with hard choices, with only the
+ridge and with everything smooth. A fixed edge of length 1 along x lies 0.2 below an edge that turns
 about its middle, past parallel at angle 0.
 
-separate: runs examples/separate.c of a build and draws one start, its middle and its end by
-`abut render`, which frames every picture anew; here the three are brought to one camera.
+separate: runs examples/separate.c of a build and draws one start, its middle and its end with
+`abut render`, which frames each picture separately; here all three get the same camera.
 
-decomposed: makes bodies of scans of DATA/meshes by `abut decompose`, puts what it reports of them into
-the tables between marks in decompose.md and bodies.md, and draws four of them by `abut inspect`; of some rows alone the others stay as they are, and the picture
-is drawn where its four are among them.
+decomposed: makes bodies of scans of DATA/meshes by `abut decompose`, writes their reported figures into
+the tables between marks in decompose.md and bodies.md, and draws four of them by `abut inspect`; if only some rows are made, the other rows stay as they are. The picture
+is drawn if its four are among the rows.
 """
 import base64
 import csv
@@ -38,7 +38,7 @@ from matplotlib import pyplot  # noqa: E402  (the backend has to be chosen first
 
 HERE = pathlib.Path(__file__).parent
 LOOK = {"hard": ("#d1495b", 1.6, "hard: jumps from end to end"),
-        "ridge": ("#edae49", 1.6, "ridge alone: continuous, with kinks"),
+        "ridge": ("#edae49", 1.6, "only ridge: continuous, with kinks"),
         "smooth": ("#30638e", 2.4, "smooth")}
 
 FIGURE = HERE.parent / "assets/figure.body.json"

@@ -132,7 +132,7 @@ def measure(options, folder, python):
                     row |= {key: float(f"{value:.4g}") for key, value in counted.items()}
                 rows.append(row)
                 print(f"{scene:11} {batch:5}  {ENGINES[name]:20} " + (
-                    f"{row['steps_per_s']:12.4g} steps/s {row['cpu_us']:10.4g} core time per step [us]"
+                    f"{row['steps_per_s']:12.4g} steps/s {row['cpu_us']:10.4g} us of core time per step"
                     if "steps_per_s" in row else row["result"]), flush=True)
     for peer in peers.values():
         peer.stop()

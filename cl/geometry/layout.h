@@ -195,9 +195,9 @@
 #define WITNESS_E2 3
 #define WITNESS_CON 6
 
-// The planes of edge pairs' factors, dbar and both activities, and those of their cotangents. With
-// gates these are followed by a pair's contributions to the gate weights of its edge of body 1 and
-// of body 2.
+// The planes of edge pairs' factors, dbar and both activities, and the planes of their cotangents.
+// With gates these are followed by a pair's contributions to the gate weights of its edge of body 1
+// and of body 2.
 #define FACTORS_PLANES 3
 #define FACTORS_BAR_WEIGHTS FACTORS_PLANES
 #define FACTORS_BAR_PLANES(gated) ((gated) ? FACTORS_BAR_WEIGHTS + 2 : FACTORS_PLANES)

@@ -55,10 +55,10 @@ typedef struct pair_sizes {
 // edge's points from one of its ends, as a part of its length; the distance beyond the nearest
 // blocks of each body's vertices within which a selection is exact; and the largest radius of each
 // body's vertices. Then each body's middle, for middle.cl: its place; its depth in the body (0:
-// there is none); the depth below which the other body's field is no distance; and 1 if the body's
-// edges have no radii, because capsules around edges may extend beyond the body at their ends.
-// Outside of the other body its field counts MIDDLE_RISE times, because that of a polyhedron is
-// less than the distance there.
+// there is none); the depth below which the other body's field is not a distance; and 1 if the
+// body's edges have no radii, because capsules around edges may extend beyond the body at their
+// ends. Outside of the other body its field counts MIDDLE_RISE times, because that of a polyhedron
+// is less than the distance there.
 #define PAIR_EDGE_PART 0
 #define PAIR_SCORED 1
 #define PAIR_ROUND 3

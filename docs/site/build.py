@@ -247,7 +247,7 @@ def faults_of(out, c, python, pages):
     faults = [f"{page} has no page of the site" for page in pages if not (out / page.with_suffix(".html")).exists()]
     index = (out / "searchindex.js").read_text(encoding="utf-8")
     if not index.startswith("Search.setIndex("):
-        faults.append("the index of the search is no script: browsers would not read it without a server")
+        faults.append("the index of the search is not a script: browsers cannot read it without a server")
     text = "".join(path.read_text(encoding="utf-8") for path in (out / "api").glob("*.html"))
     faults += [f"{name} is not on a page of the API" for name in sorted(c) if f'id="c.{name}"' not in text]
     faults += [f"abut.{name} is not on a page of the API" for name in sorted(python)

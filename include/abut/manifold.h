@@ -112,8 +112,8 @@ ABUT_API abut_status abut_fit_smoothing(abut_body body1, abut_body body2,
                                         abut_smoothing *smoothing);
 
 /* Fits smoothing for contacts of edges with edges (ABUT_EDGES_PAIRS), without cones: the method of
- * Beker et al. Contacts are of the meshes' own edges and vertices, and have no radii. Of a body
- * with more than 32 edges as many edges are retained as it has primitives, between 16 and 32. All
+ * Beker et al. Contacts are of the meshes' own edges and vertices, and have no radii. A body
+ * with more than 32 edges retains as many edges as it has primitives, between 16 and 32. All
  * else is as in abut_fit_smoothing. */
 ABUT_API abut_status abut_fit_edge_pairs(abut_body body1, abut_body body2,
                                          abut_smoothing *smoothing);

@@ -159,7 +159,7 @@ def body(self: Context, vertices: Any = None, faces: Any = None, *, edges: Any =
     of_bare_meshes = bool(cells or vertices_kept or tolerance)
     if isinstance(vertices, ShapeNumbers):
         if faces is not None or named or of_bare_meshes:
-            raise ValueError("numbers already describe a whole body: change them, and give no other arguments")
+            raise ValueError("these numbers describe a whole body: give no other arguments, and change the numbers instead")
         return Body(self, create(self, vertices))
     if named:
         if of_bare_meshes:

@@ -123,8 +123,7 @@ def pair_of(number: int) -> Pair:
     """Returns the pair with the number that a compiled program uses."""
     pair = _numbered.get(int(number))
     if pair is None:
-        raise ValueError(f"pair {int(number)}, which this program was compiled for, is gone: keep it "
-                         "as long as the program")
+        raise ValueError(f"pair {int(number)} was freed: keep it as long as the compiled function " "that uses it")
     return pair
 
 

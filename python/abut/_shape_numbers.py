@@ -315,7 +315,7 @@ def _features(given: dict[str, Any]) -> dict[str, Any]:
     """Returns explicit features, the angle of sharp edges, and cones."""
     made: dict[str, Any] = {}
     if given.get("feature_edges") is not None and given.get("feature_vertices") is None:
-        raise ValueError("feature_vertices is missing: feature_edges are between these")
+        raise ValueError("feature_vertices is missing: feature_edges connect these vertices")
     if given.get("feature_vertices") is not None:
         made["feature_vertices"] = np.array(_table(given["feature_vertices"], "feature_vertices", (4,)))
         edges = _table(() if given.get("feature_edges") is None else given["feature_edges"], "feature_edges", (3, 9))

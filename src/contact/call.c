@@ -115,7 +115,7 @@ static abut_status set_pairs(call *c, const abut_batch *b, abut_pair *handle_)
   TRY(mixed_check(b, &c->contacts));
   if (has_pair(*handle_)) {
     return fail(ABUT_ERROR_ARGUMENT,
-                "a batch with its own list of pairs takes no other pair: pass ABUT_BATCH_PAIRS");
+                "the batch has its own list of pairs: pass ABUT_BATCH_PAIRS as the pair");
   }
   c->lists[0] = b->pairs;
   *handle_ = b->pairs[0];

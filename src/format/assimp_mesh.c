@@ -27,8 +27,8 @@ bool is_assimp_mesh(const char *path)
 
 /* ---- the program's message ---- */
 
-/* Converts the message to one line without control characters. Of a long message, the end is used,
- * which has the reason. */
+/* Converts the message to one line without control characters. If the message is long, only its
+ * end is used, which has the reason. */
 static void flatten(const char *bytes, size_t count, char cause[CAUSE_BYTES])
 {
   size_t length = 0;

@@ -16,7 +16,7 @@ typedef struct hull {
   size_t dimensions; /* 3; 2 for a flat one, 1 for a segment, 0 for a point */
 } hull;
 
-/* Computes the hull of (count, 3) finite points, at least one. Of equal points the first is used.
+/* Computes the hull of (count, 3) finite points, at least one. The first of equal points is used.
  *
  * Neighbours are those in the facets, cut into triangles; for a flat hull, those in its polygon. A
  * set counts as flat if all points are within 1e-10 of its extent, or within some roundings of its

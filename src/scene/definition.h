@@ -286,8 +286,8 @@ double scene_column_friction(const scene_def *s, size_t column);
 /* Returns the link of the body with this number. */
 size_t scene_body_link(const scene_def *s, size_t number);
 
-/* Returns the side, 0 or 1, whose body alone determines the contact's size, to which the smoothing
- * is fitted, because the other body is ground. Returns -1 if both bodies determine it. */
+/* Returns the side, 0 or 1, of the only body that determines the contact's size, because the other
+ * body is ground. The smoothing is fitted to this size. Returns -1 if both bodies determine it. */
 int scene_pair_fits(const scene_def *s, const scene_pair *p);
 
 /* Returns whether a pair's file requests contacts between edges. */

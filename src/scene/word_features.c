@@ -98,9 +98,9 @@ static abut_status make_box(const double half[3], double round, arena *memory, a
 
 #define SHORT_CORE 0.02 /* of the radius: a shorter core is a ball */
 
-/* The features that touch with a cylinder's side between its rims: balls inside the cylinder, so
- * that none extends beyond the body. They form a capsule in a long cylinder, a ring about the axis
- * in a flat one. */
+/* The contact features of a cylinder's side between its rims: balls inside the cylinder, which do
+ * not extend beyond the body. In a long cylinder they form a capsule. In a flat one they form a
+ * ring about the axis. */
 static abut_status make_core(const double size[2], arena *memory, abut_body_def *out,
                              abut_feature_circle *ring)
 {

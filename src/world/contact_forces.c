@@ -38,8 +38,8 @@ static abut_status check(const loaded_scene *s, const abut_items *items, const a
     return fail(ABUT_ERROR_ARGUMENT, "forces of contacts need positions");
   }
   if (s->given || (list && !s->def.law->drawable)) {
-    return fail(ABUT_ERROR_ARGUMENT, "a scene whose contacts are %s has no list of contacts",
-                s->given ? "given" : "springs");
+    return fail(ABUT_ERROR_ARGUMENT, "a call with %s has no list of contacts",
+                s->given ? "given contacts" : "springs");
   }
   for (size_t i = 0; list && i < list->count; ++i) {
     const size_t item = list->pose[i];

@@ -7,8 +7,8 @@
 
 /* The tree that needs the shortest step. */
 typedef struct drive_limit {
-  double step; /* the longest stable step [s]: speeds do not grow from step to step; the scene's own
-                  if all trees are stable */
+  double step;  /* the longest step [s] at which speeds do not grow from step to step; the scene's
+                   own step if all trees are stable */
   size_t trees; /* the number of trees that are unstable at the scene's step */
   size_t link;  /* the link with the stiffest drive, relative to the inertia that it moves */
   int

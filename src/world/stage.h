@@ -81,8 +81,8 @@ typedef struct stepping {
   batch_on *on;
   size_t slot, count; /* the device's slot; the number of worlds */
   device *device;
-  bool other; /* Derivatives use HARD_OTHER, the contact classes that descent chooses, not those of
-                 the solution. */
+  bool other; /* Derivatives use the contact classes that descent chooses (HARD_OTHER), not the
+                 classes of the solution. */
   bool again; /* Steps are recomputed for a reverse pass. The first run has set the caller's
                  outputs: statuses only gain bits; iterations and records remain. */
   bool pulls_pushes;    /* The cotangents of contact forces belong to the current solve. */

@@ -99,7 +99,7 @@ def test_inspect():
     put("half.body.json", '{"mesh": "ball.obj", "polyhedra": [{"planes": [[0, 0, 1, 0, 0, 0]]}]}')
     run(0, f"inspect half.body.json small.obj -o half.html {ON}",
         err=r"^abut: warning: half\.body\.json: its field is unbounded: only the part in the mesh's box and 8 % beyond it is measured$")
-    has(text_of("half.html"), "The field has no end")
+    has(text_of("half.html"), "The field is unbounded")
     usage("inspect needs a body, and optionally a mesh to compare it with", "inspect -o x.html")
     usage("inspect needs -o REPORT.html", "inspect ball.body.json")
     usage("-o x.png: the output of inspect must end with .html", "inspect ball.body.json -o x.png")

@@ -151,7 +151,7 @@ def test_what_holds_on_a_slope(contexts, tmp_path):
 
 
 def test_number_of_tangents_is_checked(contexts, tmp_path):
-    with pytest.raises(abut.Error, match="lcp.tangents: 3 must be 2, 4 or 8"):
+    with pytest.raises(abut.Error, match="lcp.tangents: tangents is 3; it must be 2, 4 or 8"):
         pushed(contexts["f64"], tmp_path, 3, 0.0)
 
 

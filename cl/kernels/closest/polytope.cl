@@ -244,8 +244,8 @@ static int closest_close_ring(closest_polytope *p, int start, int added)
 }
 
 // Adds the newest corner to the polytope: faces visible from it, starting with `face`, are removed,
-// and new faces join it to their border. Returns 0 if there is no room or if the border is no ring,
-// which rounding can cause. The polytope is then unusable.
+// and new faces join it to their border. Returns 0 if there is no room or if the border is not a
+// ring, which rounding can cause. The polytope is then unusable.
 static int closest_grow(closest_polytope *p, int face, wide slack)
 {
   const int corner = p->corners - 1, turn = ++p->turn;

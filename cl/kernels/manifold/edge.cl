@@ -203,10 +203,10 @@ static void store_pair_sites(const field_sites *at, GLOBAL real *sites1, GLOBAL 
 }
 
 // The adjoint of edge_contacts and of the fields that it uses. own1 and own2 have the planes of
-// field_jet. If activities have cotangents, opposing1 and opposing2 have those of field_gradient.
-// `have` and the rows ..._bar are as in vertex_adjoint; factors_bar has the cotangents of factors.
-// The kernel writes `bars` (see edge_witnesses_adjoint), wrenches, and sites of both bodies' fields
-// at the places that `at` gives.
+// field_jet. If activities have cotangents, opposing1 and opposing2 have the planes of
+// field_gradient. `have` and the rows ..._bar are as in vertex_adjoint; factors_bar has the
+// cotangents of factors. The kernel writes `bars` (see edge_witnesses_adjoint), wrenches, and sites
+// of both bodies' fields at the places that `at` gives.
 ADJOINT_KERNEL void edge_contacts_adjoint(
   GLOBAL const real *witness, int base, int witness_stride, GLOBAL const real *own1,
   GLOBAL const real *own2, GLOBAL const real *opposing1, GLOBAL const real *opposing2,

@@ -23,8 +23,8 @@ static real edge_share(GLOBAL const pair_head *pair, int i)
 }
 
 // Returns the distance between the bodies that contact i implies. With cones a point in the other
-// body counts regardless of its normal: the first `whole` contacts count fully, others by their
-// share.
+// body counts regardless of its normal: the first `whole` contacts count fully, and the others
+// count by their share.
 static real said_distance(GLOBAL const pair_head *pair, int i, int whole, real d, real weight)
 {
   const real share = edge_share(pair, i);

@@ -32,7 +32,7 @@
 #define JOIN_Z(v) (v).sa50b61c72d83e94f
 #endif
 
-// Takes a at the places j with j mod 3 = 0, b where it is 1, and c where it is 2.
+// Returns the lane whose element j is from a if j mod 3 is 0, from b if it is 1, from c if it is 2.
 static lane blend(lane a, lane b, lane c)
 {
   const ilane third = LANE_TO_INT(lane_iota()) % 3;

@@ -1,5 +1,5 @@
-// Moved joint positions, and differences of positions, in the joints' tangent coordinates: a
-// rotation has those of its exponential map.
+// Moved joint positions, and differences of positions, in the joints' tangent coordinates. The
+// coordinates of a rotation are those of its exponential map.
 
 // Writes q (+) factor d for the joint of link l to out (worlds, nq). d begins at `d` of the worlds'
 // numbers.

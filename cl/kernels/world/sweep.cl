@@ -74,13 +74,13 @@ KERNEL void world_sweep_poses(GLOBAL const world_sizes *n, GLOBAL const int *int
   }
 }
 
-// One work-item reads the answer of ccd_bodies for a group in one world. It records the impact if
+// One work-item reads the result of ccd_bodies for one group in one world. It records the impact if
 // it is the first one so far and the bodies would penetrate deeply after it. from1 and from2 are
-// the initial poses. Meshes are those of ccd_bodies. If the bodies are too near to each other for
-// an answer, or meet from inside, so that they overlapped, fast bodies set WORLD_FAST. If `noted`
-// is set, fast_links (worlds, 2) gets the links of the first such group. `scratch` has the tree of
-// the step's beginning. If `event` is not negative, it is the index of the impact among those
-// recorded for derivatives.
+// the initial poses. The arguments of meshes are as for ccd_bodies. If the bodies are too near to
+// each other for an answer, or meet from inside, so that they overlapped, fast bodies set
+// WORLD_FAST. If `noted` is set, fast_links (worlds, 2) gets the links of the first such group.
+// `scratch` has the tree of the step's beginning. If `event` is not negative, it is the index of
+// the impact among those recorded for derivatives.
 KERNEL void world_sweep_least(
   GLOBAL const world_sizes *n, GLOBAL const int *ints, GLOBAL const real *reals, int group,
   GLOBAL const real *begin, GLOBAL const real *end, GLOBAL const real *from1,

@@ -338,9 +338,9 @@ static void still_start(const world_block *b, const world_block *k, GLOBAL const
   }
 }
 
-// Adds the gradient by q of y' M z for a tree without velocity, where y and z are at these offsets
-// of the back block. If `group` is at least 0, it also adds the gradient of the wrench w times the
-// relative twist that y gives that group.
+// Adds the gradient of y' M z with respect to q for a tree without velocity. y and z are at these
+// offsets of the back block. If `group` is at least 0, it also adds the gradient of the wrench w
+// times the group's relative twist, for y as velocity.
 static void still_sweep(const world_block *b, const world_block *k, GLOBAL const world_sizes *n,
                         GLOBAL const int *ints, GLOBAL const real *reals,
                         GLOBAL const real *parameters, int shared, GLOBAL const real *v, int y,

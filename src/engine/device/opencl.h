@@ -42,8 +42,8 @@ typedef struct opencl_argument {
 /* Opens a context without building any program. */
 abut_status opencl_open(const opencl_options *options, opencl **out);
 
-/* Releases everything after kernels have ended. What is still running after `seconds` is leaked.
- * Does not wait for the caller's own work in its queue. NULL is allowed. */
+/* Releases everything after kernels have ended. Objects of kernels that still run after `seconds`
+ * are leaked. Does not wait for the caller's own work in its queue. NULL is allowed. */
 void opencl_close(opencl *o, double seconds);
 
 /* Leaks everything, for kernels that never end: releasing it could block as long. */

@@ -1,4 +1,4 @@
-/* The address, which has the view. */
+/* The view in the page's address. */
 
 let known = '', later = 0;
 function remember() {
@@ -7,7 +7,7 @@ function remember() {
     const c = [camera.azimuth, camera.elevation, camera.distance, ...camera.target].map(x => digits(x, 6)).join(',');
     known = `#frame=${frame}&camera=${c}&threshold=${digits(state.threshold, 3)}` +
       (state.picked ? `&contact=${state.picked.pair}.${state.picked.slot}` : '');
-    try { history.replaceState(null, '', known); } catch { /* a page within another has no address of its own */ }
+    try { history.replaceState(null, '', known); } catch { /* an embedded page may not change its address */ }
   }, 200);
 }
 function recall() {

@@ -1,11 +1,11 @@
-/* What becomes of the server's answers. */
+/* Handling of the server's answers. */
 
 function take(asked, buffer) {
   const made = contactsOf(asked, buffer);
   ++live.answers;
   draw.crowd = Math.min(draw.crowd, Math.sqrt(Math.min(1, 48 / Math.max(made.slot.length, 1))));
   if (asked.changed) {
-    if (!changed() || asked.visit !== live.visit) return; // what was asked for is not wanted any more; while a slider moves all are
+    if (!changed() || asked.visit !== live.visit) return; // the answer is not needed any more; while a slider moves all are
     refuse('');
     show(made);
     return;
@@ -19,7 +19,7 @@ function take(asked, buffer) {
   }
 }
 
-/* Keeps an answer, and forgets those that were looked at longest ago; never that of the frame that is shown. */
+/* Caches an answer, and drops the least recently viewed ones, but never that of the current frame. */
 function keep(made) {
   live.held += made.bytes - (live.kept.has(made.frame) ? taken(made.frame).bytes : 0);
   live.kept.set(made.frame, made);
@@ -39,7 +39,7 @@ function takeCurves(asked, buffer, ms) {
   }
   live.refusals = 0;
   if (asked.first <= live.curve) live.curve = Math.max(live.curve, end);
-  live.chunk = clamp(Math.round(live.chunk * (ms < 15 ? 2 : ms > 40 ? 0.5 : 1)), 1, 256); // a frame that is asked for waits for no more
+  live.chunk = clamp(Math.round(live.chunk * (ms < 15 ? 2 : ms > 40 ? 0.5 : 1)), 1, 256); // limits how long a requested frame waits
   if (drawing) return;
   drawing = setTimeout(() => {
     drawing = 0;
@@ -51,8 +51,8 @@ function takeCurves(asked, buffer, ms) {
 }
 let drawing = 0;
 
-/* After a refusal of curves: their frames are asked for one by one, and one that is refused alone is a gap. Where many in a row
- * are, so is all that follows. */
+/* After a refusal of curves: their frames are requested one by one, and a frame that is refused is a gap. After many refusals in a
+ * row all later frames are gaps. */
 function passOver(asked, why) {
   if (asked.count > 1) {
     live.careful = Math.max(live.careful, asked.first + asked.count);
@@ -68,7 +68,7 @@ function passOver(asked, why) {
 }
 const REFUSALS = 32;
 
-/* Draws an answer, or the page's own contacts. Other slots than before have other meanings. */
+/* Draws an answer, or the page's own contacts. If the slots differ from before, their meanings differ, too. */
 function show(made) {
   const before = live.shown;
   live.shown = made;
@@ -83,7 +83,7 @@ function shownAnew() {
   drawCurves();
   showContact();
   clearTimeout(listing);
-  listing = setTimeout(showList, 200); // many answers a second have one list, which takes as long as the picture
+  listing = setTimeout(showList, 200); // not for each answer: the list takes as long as the picture
   redraw(true);
 }
 let listing = 0;
@@ -95,7 +95,7 @@ function refuse(text) {
 
 function showNumbers() {
   const s = live.shown;
-  if (!s && !live.gone && changed()) { // its answer is not there yet, or was refused
+  if (!s && !live.gone && changed()) { // its answer has not arrived, or was refused
     for (const row of at('numbers').rows) row.cells[1].textContent = '–';
     return;
   }

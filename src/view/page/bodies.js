@@ -1,4 +1,4 @@
-/* Bodies as they are drawn. */
+/* Draws bodies. */
 
 function modelOf(p) {
   const [w, x, y, z] = p.slice(3);
@@ -6,7 +6,7 @@ function modelOf(p) {
     1 - 2 * (x * x + z * z), 2 * (y * z + w * x), 0, 2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y), 0, p[0], p[1], p[2], 1]);
 }
 
-/* Whether all of a body's box lies before the camera, so that nothing cuts into the body. */
+/* Whether a body's whole box is in front of the camera. Then no near plane cuts the body. */
 function isWhole(m, place) {
   const eye = eyeOf(camera), {forward} = axes(camera), [near] = depths();
   return [0, 1, 2, 3, 4, 5, 6, 7].every(c => dot(sub(apply(place, m.box.map((ends, k) => ends[c >> k & 1])), eye), forward) > near);
@@ -37,7 +37,7 @@ function drawBodies(matrix, picking) {
     gl.bindVertexArray(m.solid);
     turnOn(gl.CULL_FACE, m.closed && isWhole(m, place));
     turnOn(gl.BLEND, b.alpha < 1);
-    if (b.alpha < 1 || picking) { // first its nearest depth alone, so that it shows one layer
+    if (b.alpha < 1 || picking) { // first only its nearest depth, to show one layer
       shows(false);
       gl.drawArrays(gl.TRIANGLES, 0, m.count);
       shows(true);

@@ -1,4 +1,4 @@
-/* Numbers out of bytes: the page's arrays, and what its server answers. */
+/* Decodes numbers from bytes: the page's arrays, and the server's answers. */
 
 function bytesOfBase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -13,10 +13,10 @@ async function inflate(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/* WIRE is src/view/page/wire.h, from which the page's other side is made, too. */
+/* WIRE is src/view/page/wire.h, from which the C code is made, too. */
 const TYPES = Object.fromEntries(WIRE.TYPES.map(([, name, , type]) => [name, globalThis[type]]));
 
-/* Rows come as planes of their bytes. */
+/* Rows are stored as planes of their bytes. */
 function arrayOf(bytes, name) {
   const a = page.arrays[name];
   if (!a) return null;
@@ -26,7 +26,7 @@ function arrayOf(bytes, name) {
   return new type(out.buffer);
 }
 
-/* Numbers of an answer from a byte on, by the names of a list, each as an array; and where they end. */
+/* Reads the arrays of an answer, from a byte on, by the names of a list. Also returns where they end. */
 function fieldsOf(fields, at, bytes, read) {
   const out = {};
   for (const [name, count] of fields) {
@@ -35,7 +35,7 @@ function fieldsOf(fields, at, bytes, read) {
   }
   return {...out, end: at};
 }
-/* Those of 32 bits that it begins with. */
+/* The 32-bit numbers at its beginning. */
 function headOf(whole, fields) {
   const head = fieldsOf(fields, WIRE.MAGIC.length, 4, at => whole.getUint32(at, true));
   if (head.version[0] !== WIRE.VERSION) throw new Error(`it is of version ${head.version[0]}, and the page reads ${WIRE.VERSION}`);
@@ -55,7 +55,7 @@ function contactsOf(asked, buffer) {
   for (const [name, type, columns, flag] of WIRE.CONTACTS)
     if (!flag || flags & flag) made[name] = array(type, columns * count);
   if (pushes) made.pushes = array('f4', pushes);
-  for (let k = page.scene ? layout[0] : 0; k--;) { // kinds of other slots than the page's
+  for (let k = page.scene ? layout[0] : 0; k--;) { // kinds whose slots differ from the page's
     const of = fieldsOf(WIRE.KIND_WHOLES, next, 4, at => whole.getUint32(at, true));
     made.layouts = {...made.layouts, [of.kind[0]]: of.layout};
     next = of.end;

@@ -1,6 +1,6 @@
 /* The camera. */
 
-const HALF = Math.tan(Math.PI / 12); // of the shorter side
+const HALF = Math.tan(Math.PI / 12); // for the shorter side
 const axes = c => {
   const ca = Math.cos(c.azimuth), sa = Math.sin(c.azimuth), ce = Math.cos(c.elevation), se = Math.sin(c.elevation);
   const forward = [-ce * ca, -ce * sa, -se], right = [-sa, ca, 0];
@@ -12,7 +12,7 @@ const halves = () => {
   return [HALF * w / shorter, HALF * h / shorter];
 };
 
-/* The nearest and the farthest depth that is drawn. */
+/* The nearest and the farthest depth that are drawn. */
 const depths = () => [Math.max(camera.distance - 4 * home.size, 0.002 * camera.distance), 4 * (camera.distance + 4 * home.size)];
 
 function cameraMatrix() {
@@ -25,14 +25,14 @@ function cameraMatrix() {
   return new Float32Array(m);
 }
 
-/* Pixels of the page's picture, from its left upper corner, and the depth. */
+/* A point in pixels from the picture's upper left corner, and its depth. */
 function project(point) {
   const {forward, right, up} = axes(camera), v = sub(point, eyeOf(camera)), depth = dot(v, forward), [hx, hy] = halves();
   return {x: canvas.clientWidth / 2 * (1 + dot(v, right) / (depth * hx)), y: canvas.clientHeight / 2 * (1 - dot(v, up) / (depth * hy)), depth};
 }
 
-/* Corners of boxes of bodies over the frames, which the camera is to hold in view: floors are not looked at, nor what
- * does not move and is more than four times as large as all that does. */
+/* Corners of the bodies' boxes over all frames, which the camera keeps in view. Floors are left out, and also fixed bodies that
+ * are more than four times as large as all moving ones. */
 function framedPoints() {
   const step = Math.max(1, Math.floor(page.frames / 64)), moving = [], still = [], all = [];
   const diagonal = points => points.length ? length([0, 1, 2].map(k =>
@@ -93,7 +93,7 @@ function pan(dx, dy) { // pixels
   camera.target = add(camera.target, add(scaled(right, -dx * pixel), scaled(up, dy * pixel)));
   moved();
 }
-function zoom(factor, x, y) { // towards a place of the page
+function zoom(factor, x, y) { // towards a point of the page
   const before = camera.distance, {right, up} = axes(camera), [hx, hy] = halves();
   camera.distance = clamp(before * factor, 1e-3 * home.size, 100 * home.size);
   const change = before - camera.distance, u = (2 * x / (canvas.clientWidth || 1) - 1) * hx, v = (1 - 2 * y / (canvas.clientHeight || 1)) * hy;

@@ -16,7 +16,7 @@ const css = c => `rgb(${c.map(x => Math.round(255 * shown(clamp(x, 0, 1)))).join
 
 const isDark = () => document.documentElement.dataset.theme === 'dark';
 
-/* Colours of activities in 256 steps as arrows have them, sRGB in bytes; on a dark ground they are paler, else they would not be seen. */
+/* Colours of activities in 256 steps for arrows, sRGB in bytes. They are paler on a dark background, to be visible. */
 const bytesOf = paint => [...paint.map(c => Math.round(255 * shown(clamp(c, 0, 1)))), 255];
 let shades = [], shadesOf = null;
 function shadeOf(activity) {

@@ -1,6 +1,6 @@
-/* Contacts of the frame that is shown, and the one that is picked. */
+/* Contacts of the current frame, and the selected contact. */
 
-/* A contact's numbers, as `abut contacts` has them but for rounding to 16 and 8 bits. */
+/* A contact's numbers, as in `abut contacts` except for rounding to 16 and 8 bits. */
 function contactOf(i) {
   const s = from(frame), slot = s.slot[i], pair = pairOf(i), of = named(layoutIn(s, pair));
   const [a, b] = page.pairs[pair].bodies.map(k => bodies[k]);
@@ -14,8 +14,8 @@ function contactOf(i) {
     d: s.d[i] * s.share.d, n: [0, 1, 2].map(k => s.n[3 * i + k] * s.share.n), activity: s.activity[i] * s.share.activity, force: forceOf(s, i)};
 }
 
-/* What a contact pushes with [N], on the first body of its pair, or on the second where the first cannot move; null: not known,
- * undefined: of no contact of the page. */
+/* The force of a contact [N] on the first body of its pair, or on the second one if the first cannot move. null: unknown;
+ * undefined: not a contact of the page. */
 function forceOf(s, i) {
   if (!s.force) return hasForces() && page.scene ? null : undefined;
   const two = page.pairs[s.pair ? s.pair[i] : 0].bodies.map(k => bodies[k]), side = two[0].still && !two[1].still ? 1 : 0;
@@ -25,7 +25,7 @@ function forceOf(s, i) {
   return {on: nameOf(two[side]), vector: f.map(x => x || 0), normal: Math.abs(along), friction: l > 0 ? length(sub(f, scaled(n, along / l))) : length(f)};
 }
 
-/* Contacts of the frame that is shown. */
+/* Contacts of the current frame. */
 function contactsNow() {
   const out = [], s = from(frame), least = s.least(state.threshold), [first, end] = range(frame);
   for (let i = first; i < end; ++i) if (s.activity[i] >= least) out.push(i);
@@ -34,12 +34,12 @@ function contactsNow() {
 const byActivity = list => { const {activity} = from(frame); return list.sort((i, k) => activity[k] - activity[i] || i - k); };
 /* The numbers of a layout by their names. */
 const named = layout => Object.fromEntries(WIRE.LAYOUT.map(([name], i) => [name, layout[i]]));
-/* Whether slots may be those of edges in fields: two of each edge, where others have one for each pair of edges. */
+/* Whether the edge slots are for edges in fields: two slots per edge. Other layouts have one slot per pair of edges. */
 const inFields = of => of.edge_slot2 - of.edge_slot1 === 2 * of.edges1 && of.contacts - of.edge_slot2 === 2 * of.edges2;
-/* What slots mean, as text: a picked one is that of another pair of bodies' features where this differs. */
+/* The meaning of slots as text. If it changes, a selected slot belongs to other features. */
 const layoutIn = (s, pair) => s.layout || (s.layouts && s.layouts[page.pairs[pair].kind]) || page.pairs[pair].layout;
 const layoutOf = (s, pair) => String(layoutIn(s, pair));
-/* The picked slot among contacts from one up to another, whatever their activity; -1: it is not there. */
+/* The index of the selected slot in a range of contacts, with any activity; -1 if it is missing. */
 function pickedAmong(s, first, end) {
   if (!state.picked || layoutOf(s, state.picked.pair) !== state.picked.layout) return -1;
   for (let i = first; i < end; ++i)
@@ -48,7 +48,7 @@ function pickedAmong(s, first, end) {
 }
 const pickedNow = () => pickedAmong(from(frame), ...range(frame));
 
-/* Where a contact of another answer is in this one, by its slot; -1: it is not. */
+/* The index in this answer of a contact of another answer, by its slot; -1 if it is missing. */
 function placeIn(s, {pair, slot}) {
   const [first, end] = range(frame);
   for (let i = first; i < end; ++i)

@@ -35,7 +35,7 @@ function bodyRow(b) {
   return row;
 }
 
-/* X: all bodies solid, glassy, gone. */
+/* X: all bodies solid, transparent, hidden. */
 function nextBodies() {
   const to = !bodies[0].visible ? [true, 1] : bodies[0].alpha === 1 ? [true, 0.35] : [false, 1];
   for (const b of bodies) {

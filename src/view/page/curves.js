@@ -1,6 +1,6 @@
 /* Curves over the frames. */
 
-/* Small pictures of lines are painted in memory: without a GPU long lines take a browser that believes in one a hundred times as long. */
+/* Line plots use a canvas in memory: without a GPU, a canvas for a GPU takes a hundred times as long for long lines. */
 const paintOn = c => c.getContext('2d', {willReadFrequently: true});
 
 function sized(c, height) {
@@ -18,10 +18,10 @@ function extent(values) {
   for (const v of values) if (Number.isFinite(v)) { low = Math.min(low, v); high = Math.max(high, v); }
   return low > high ? [NaN, NaN] : [low, high];
 }
-const inset = 7; // of the slider's ends, under which the curves lie
+const inset = 7; // of the slider's ends, to align the curves with it
 const across = (f, w) => inset + (w - 2 * inset) * (page.frames > 1 ? f / (page.frames - 1) : 0.5);
 
-/* A label that stays legible over a curve. */
+/* A label that is legible over a curve. */
 function label(to, text, x, y, ink, ground) {
   to.save();
   to.lineWidth = 4;
@@ -33,10 +33,10 @@ function label(to, text, x, y, ink, ground) {
   to.restore();
 }
 
-/* A polyline over the frames, with gaps where there is no number. */
+/* A polyline over the frames, with gaps at missing numbers. */
 function plot(to, values, x, top, height) {
   const [low, high] = extent(values);
-  if (!Number.isFinite(low)) return {low, high}; // nothing is known yet
+  if (!Number.isFinite(low)) return {low, high}; // no values yet
   const span = high - low, place = v => top + height * (span > 0 ? 1 - (v - low) / span : 0.5);
   to.beginPath();
   let open = false;
@@ -52,7 +52,8 @@ function plot(to, values, x, top, height) {
     const v = values[f];
     if (!Number.isFinite(v)) { open = false; continue; }
     if (open) to.lineTo(x(f), place(v)); else to.moveTo(x(f), place(v));
-    if (!open && !Number.isFinite(values[f + 1])) to.rect(x(f) - 1, place(v) - 1, 2, 2); // alone
+    if (!open && !Number.isFinite(values[f + 1])) to.rect(x(f) - 1, place(v) - 1, 2, 2); // an isolated value
+
     open = true;
   }
   to.stroke();
@@ -69,7 +70,7 @@ function plot(to, values, x, top, height) {
   return {low, high};
 }
 
-/* Lays curves that do not change with the frame under what does: they are drawn anew for another size or theme alone. */
+/* Puts the curves, which do not change with the frame, under the parts that do. They are redrawn only for a new size or theme. */
 const layers = {};
 function underlay(name, to, w, height, draw_) {
   const key = `${w} ${to.canvas.width} ${isDark()}`;
@@ -85,8 +86,8 @@ function underlay(name, to, w, height, draw_) {
 }
 
 const ROW_HEIGHT = 30;
-/* Lines and names are painted for another size, theme or curve alone. What changes with the frame lies over them: a canvas that is painted
- * anew for each takes a browser without a GPU as long as the contacts. */
+/* Lines and names are redrawn only for a new size, theme or curve. Parts that change with the frame are on a canvas above. Redrawing all
+ * for each frame would take a browser without a GPU as long as the contacts. */
 function drawCurves() {
   if (page.frames < 2 || !data.curves.length) return;
   const box = at('curves'), key = `${box.clientWidth} ${devicePixelRatio} ${isDark()}`;
@@ -107,7 +108,7 @@ function drawCurves() {
   data.curves.forEach((curve, k) => { at('values').children[k].textContent = `${digits(curve.values[frame], 4)} ${curve.unit}`; });
 }
 
-/* What the picked slot does over the frames: gaps where it is not in the page. */
+/* The course of the selected slot over the frames, with gaps in frames without it. */
 let course = null;
 function drawCourse() {
   at('course').hidden = page.frames < 2;

@@ -1,6 +1,6 @@
-/* Forces: what contacts push with, as arrows and as numbers. */
+/* Contact forces as arrows and as numbers. */
 
-/* What contacts push links with in this frame, where the page has it: [mover, force]. */
+/* Contact forces on links in this frame, if the page has them: [mover, force]. */
 function forcesNow() {
   const out = [], {pushes} = from(frame);
   for (let m = 0; hasForces() && m < page.movers; ++m) {
@@ -12,8 +12,8 @@ function forcesNow() {
 }
 
 const hasForces = () => !!(data.forces || page.pushed);
-/* A force that is drawn as long as a third of the scene: nine tenths of all that are not 0 are smaller; or a weight. Where a served
- * page has no weight it is the largest force of the frames that came. */
+/* The force whose arrow is as long as a third of the scene. Nine tenths of all forces that are not 0 are smaller. On a served page
+ * it is a weight, or without weight the largest force of the frames received. */
 function usualForce() {
   if (page.weight > 0) return page.weight;
   const sizes = [data.forces, data.force].map(all => {
@@ -23,7 +23,7 @@ function usualForce() {
   }).find(all => all.length);
   return sizes ? sizes[Math.floor(0.9 * (sizes.length - 1))] : 1e-9;
 }
-const peaks = new Map(); // of each frame that came, what its contacts push with most
+const peaks = new Map(); // the largest contact force of each frame received
 function scaleForces(f, force, first, end) {
   const most = force ? largest(force, first, end) : 0;
   if (!(most > 0)) return 0;
@@ -38,8 +38,8 @@ function scaleAnswer(made) {
   home.force = Math.max(home.force, most);
 }
 
-/* Arrows as [from, way, paint]: of a scene forces, from centres of mass; live minus the gradient by body 2's place, and by
- * its turns, from its origin. */
+/* Arrows as [from, way, paint]. Of a scene: forces, at centres of mass. Live: minus the gradients with respect to body 2's position
+ * and rotation, at its origin. */
 function arrowsNow() {
   if (live && live.shown && live.shown.descent) {
     const {descent} = live.shown, place = placeOf(bodies[1], frame);
@@ -72,7 +72,7 @@ function drawForces(matrix) {
   gl.enable(gl.DEPTH_TEST);
 }
 
-/* The length of an arrow of what a contact pushes with: a fifth of the scene stands for the median of frames' largest forces. */
+/* The length of a contact force's arrow. A fifth of the scene is the median of the frames' largest forces. */
 const pushLength = size => Math.min(size / home.push, 2) * 0.2 * home.size * 2 ** state.marks;
 function pushesNow() {
   const s = from(frame);
@@ -110,7 +110,7 @@ function showForces() {
     (page.springs ? ' Springs are between whole clouds of points: there are no single contacts.' : '');
   at('pushedRows').replaceChildren(...all.slice(0, FORCES_LISTED).map(([m, force]) => {
     const row = document.createElement('tr'), b = bodies.find(x => x.mover === m), size = length(force);
-    const along = force.map(x => Math.abs(x) < 1e-4 * size ? 0 : x); // what rounding leaves
+    const along = force.map(x => Math.abs(x) < 1e-4 * size ? 0 : x); // rounding errors
     putNames(row.insertCell(), b ? b.link || b.name : `link ${m}`);
     for (const text of [`${digits(size, 4)} N`, vector(along, 3)]) row.insertCell().textContent = text;
     return row;

@@ -1,7 +1,7 @@
-/* What draws: programs, buffers and framebuffers of WebGL. */
+/* Programs, buffers and framebuffers of WebGL. */
 
 const canvas = at('canvas'), overlay = at('overlay');
-/* An opaque picture, ground and all: without a GPU a quarter of the browser's own work for a frame is to lay a clear one over the page. */
+/* An opaque picture with background. Without a GPU, blending a transparent one would be a quarter of the browser's own work per frame. */
 const gl = canvas.getContext('webgl2', {antialias: false, alpha: false, powerPreference: 'low-power'});
 
 function fallBack(why) {
@@ -12,13 +12,13 @@ function fallBack(why) {
   document.documentElement.classList.remove('live');
 }
 
-/* Where programs find what they read of a vertex: all have the same places, so that each can draw any list. */
+/* Locations of vertex attributes. All programs share them, so each can draw any list. */
 const INPUTS = {position: 0, normal: 1, direction: 1, activity: 2, shade: 2, number: 3, corner: 4};
 const PROGRAMS = {mesh: [MESH_VERTEX, meshFragment(false)], floor: [MESH_VERTEX, meshFragment(true)], line: [LINE_VERTEX, LINE_FRAGMENT],
   ball: [BALL_VERTEX, ballFragment(BALL)], rimmed: [BALL_VERTEX, ballFragment(RIMMED)], number: [BALL_VERTEX, ballFragment(NUMBER)],
   arrow: [ARROW_VERTEX, ARROW_FRAGMENT]};
 
-/* Begins a program, which the browser makes meanwhile; asking how it came out would wait for it. */
+/* Starts to compile a program. Reading the result would wait for the compilation. */
 const begun = {};
 function beginProgram(name) {
   const program = gl.createProgram(), shaders = [gl.VERTEX_SHADER, gl.FRAGMENT_SHADER].map((kind, k) => {
@@ -33,9 +33,9 @@ function beginProgram(name) {
   begun[name] = {program, shaders};
 }
 
-/* Draws with a program from here on, which is made when it is used first; gives where its uniforms are. */
+/* Makes a program current, and links it at its first use. Returns the locations of its uniforms. */
 function use(name) {
-  if (gl.isContextLost()) return {}; // nothing can be made, or drawn
+  if (gl.isContextLost()) return {}; // nothing can be made or drawn
   if (!begun[name]) beginProgram(name);
   const {program, shaders, at} = begun[name];
   gl.useProgram(program);
@@ -58,7 +58,7 @@ function bufferOf(data, usage) {
   return buffer;
 }
 
-/* Lets attributes read a buffer: [name, components, offset] of rows of `stride` bytes. */
+/* Binds attributes to a buffer: [name, components, offset] in rows of `stride` bytes. */
 function attach(buffer, stride, fields) {
   gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
   for (const [name, count, offset, type] of fields) {
@@ -71,7 +71,7 @@ function attach(buffer, stride, fields) {
 
 const turnOn = (what, on) => on ? gl.enable(what) : gl.disable(what);
 
-function target(samples) { // a framebuffer of the canvas's size
+function target(samples) { // a framebuffer as large as the canvas
   const colour = gl.createRenderbuffer(), depth = gl.createRenderbuffer(), made = gl.createFramebuffer();
   gl.bindFramebuffer(gl.FRAMEBUFFER, made);
   for (const [buffer, format, place] of [[colour, draw.format, gl.COLOR_ATTACHMENT0], [depth, gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]]) {

@@ -1,4 +1,4 @@
-/* The beginning. */
+/* Starts the page. */
 
 function showSubtitle() {
   const slots = page.pairs.length === 1 ? `, ${named(from(frame).layout || page.pairs[0].layout).contacts} slots` : '';
@@ -43,13 +43,13 @@ async function begin() {
   listen();
   go(begunAt());
   if (location.hash.length > 1) recall();
-  if (awaited()) return; // what is drawn first has its contacts, or comes after a moment without
-  drawScene(true); // with few samples, which comes sooner; then at rest
+  if (awaited()) return; // wait a moment, to show the first frame with its contacts
+  drawScene(true); // first with few samples, which is faster
   redraw(true);
   ready();
 }
 
-/* For tests and for whoever has the page in hand: what it shows, as it shows it. */
+/* For tests and scripts: the page's state. */
 window.abutView = {state, frame: () => frame, forces: forcesNow, pushes: pushesNow, scale: () => home.force, course: () => course && {normal: [...course.normal], d: [...course.d]}, contacts: () => contactsNow().map(i => contactOf(i)), project, ramp: a => ramp(a).map(shown),
   camera: () => camera, radius: () => { const {radius, least, ratio} = markSizes(); return {radius, least: least / ratio}; },
   draw: fast => { const start = performance.now(); drawScene(fast); gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); return performance.now() - start; },

@@ -1,4 +1,4 @@
-/* Balls, arrows and bars: of contacts, of the features of what is picked. */
+/* Balls, arrows and bars for contacts and for the features of the selected contact. */
 
 /* Corners of an arrow, a shaft and a head, and of a bar: (along, side, 1 of a head, -1 of a bar). */
 const ARROW = [0, -1, 0, 1, -1, 0, 1, 1, 0, 0, -1, 0, 1, 1, 0, 0, 1, 0, 0, -1, 1, 1, 0, 1, 0, 1, 1];
@@ -28,11 +28,11 @@ function makeDrawing() {
   const most = gl.getParameter(gl.ALIASED_POINT_SIZE_RANGE)[1] / 2;
   return {contacts: list(ARROW), marked: list(BAR), force: list(ARROW), pushes: list(ARROW), most, samples: Math.min(4, gl.getParameter(gl.MAX_SAMPLES)),
     smooth: null, pick: null, crowd: 1, ground: [1, 1, 1],
-    format: gl.getParameter(gl.ALPHA_BITS) ? gl.RGBA8 : gl.RGB8}; // samples are laid together into the canvas, whose own it must be
+    format: gl.getParameter(gl.ALPHA_BITS) ? gl.RGBA8 : gl.RGB8}; // samples are resolved into the canvas, which must have the same format
 }
 
-/* Puts marks into a list: p, n of three numbers each one after another, activities, numbers to pick by.
- * Each arrow gets corners of its own: instances take ten times as long without a GPU. */
+/* Adds marks to a list: p and n (three numbers each), activities, and numbers for picking.
+ * Each arrow has its own corners, because instances take ten times as long without a GPU. */
 function fillWith(list, p, n, activity, numbers) {
   const {corners} = list, each = corners.length / 3, count = activity.length, bytes = new ArrayBuffer(40 * each * count), spread = new Float32Array(bytes), paint = new Uint8Array(bytes);
   const points = new ArrayBuffer(32 * count), reals = new Float32Array(points), whole = new Uint32Array(points);
@@ -53,17 +53,17 @@ function fillWith(list, p, n, activity, numbers) {
   gl.bufferData(gl.ARRAY_BUFFER, points, gl.DYNAMIC_DRAW);
   list.count = count;
 }
-/* Puts rows [position, direction, activity] into a list. */
+/* Adds rows [position, direction, activity] to a list. */
 const fill = (list, rows) => fillWith(list, rows.flatMap(([p]) => [p[0], p[1], p[2]]), rows.flatMap(([, n]) => [n[0], n[1], n[2]]), rows.map(row => row[2]));
 
-/* The features of the picked contact in the world, as rows: vertices are points, edges bars. */
+/* The features of the selected contact in the world, as rows. Vertices are points, and edges are bars. */
 function featureRows(contact) {
   const points = [], bars = [];
   contact.features.forEach((feature, side) => {
     const b = bodies[page.pairs[contact.pair].bodies[side]], m = meshes[b.mesh], place = placeOf(b, frame);
     const vertex = i => apply(place, m.vertices.subarray(3 * i, 3 * i + 3));
     if (feature === null || !place) return;
-    if (b.stated && inFields(named(layoutIn(from(frame), contact.pair)))) return; // a feature of the body's file, which is not in the mesh
+    if (b.stated && inFields(named(layoutIn(from(frame), contact.pair)))) return; // a feature of the body file that is not in the mesh
     if (contact.kind < 2) points.push([vertex(feature), [0, 0, 0], 0, 0]);
     else {
       const [from, to] = [0, 1].map(k => vertex(m.edges[2 * feature + k]));
@@ -82,7 +82,7 @@ function uploadContacts() {
   fillWith(draw.contacts, p, n, activity, now.map(i => i - first + 1));
 }
 
-/* Lengths of marks: those of abut render, at any zoom as at its zoom 1. */
+/* Lengths of marks: at any zoom those of abut render at zoom 1. */
 function markSizes() {
   const reach = Math.max(0.16 * draw.crowd, 0.05) * camera.distance * HALF * 2 ** state.marks, ratio = canvas.width / (canvas.clientWidth || 1);
   return {reach, radius: 0.12 * reach, least: 3.2 * ratio * 2 ** (state.marks / 2), ratio};
@@ -119,7 +119,7 @@ function drawMarks(matrix, alpha) {
   }
 }
 
-/* The features of what is picked, over all. */
+/* Draws the features of the selected contact on top. */
 function drawPicked(matrix) {
   const i = pickedNow();
   if (i < 0) return;

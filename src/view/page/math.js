@@ -1,4 +1,4 @@
-/* Vectors, and places of bodies. */
+/* Vectors, and poses of bodies. */
 
 const add = (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
 const sub = (a, b) => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -14,19 +14,19 @@ function turn(place, v) {
 }
 const apply = (place, v) => add(turn(place, v), [place[0], place[1], place[2]]);
 
-function behind(a, b) { // the place b, given in the axes of a, in the world
+function behind(a, b) { // composes poses: b is given in the frame of a
   const [w, x, y, z] = a.slice(3), [s, i, j, k] = b.slice(3);
   return [...apply(a, b), w * s - x * i - y * j - z * k, w * i + x * s + y * k - z * j, w * j - x * k + y * s + z * i,
     w * k + x * j - y * i + z * s];
 }
 
-/* The least and the largest coordinate of points along each axis. */
+/* The smallest and the largest coordinate of points along each axis. */
 function boxOf(points) {
   const box = [0, 1, 2].map(() => [Infinity, -Infinity]);
   points.forEach((x, i) => { box[i % 3] = [Math.min(box[i % 3][0], x), Math.max(box[i % 3][1], x)]; });
   return box;
 }
-/* The largest of vectors behind one another in an array, from one up to another. */
+/* The largest length of the vectors in a range of an array. */
 function largest(all, first, end) {
   let most = 0;
   for (let i = 3 * first; i < 3 * end; i += 3) most = Math.max(most, length([all[i], all[i + 1], all[i + 2]]) || 0);

@@ -1,7 +1,7 @@
-/* What is painted over the picture: a ring around what is picked, and the axes. */
+/* The overlay of the picture: a ring around the selected contact, and the axes. */
 
-/* A ring around what is picked, its vertices, and the axes, which have a canvas of their own: one over the whole picture costs
- * a browser without a GPU as much as the picture. */
+/* A ring around the selected contact, its vertices, and the axes. Axes have a separate small canvas: one over the whole picture
+ * costs a browser without a GPU as much as the picture. */
 function drawOverlay() {
   const i = pickedNow();
   overlay.hidden = i < 0;

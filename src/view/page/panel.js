@@ -1,9 +1,9 @@
-/* What is picked and the list of contacts, in words and numbers. */
+/* The selected contact and the list of contacts, as text. */
 
 const digits = (x, n) => Number.isFinite(x) ? x === 0 ? '0' : String(+x.toPrecision(n)) : '–';
 const vector = (v, n) => v.map(x => digits(x, n)).join(', ');
 
-/* Puts a text with names into an element, where lines may break behind their signs. */
+/* Puts a text with names into an element. Lines may break after the punctuation of names. */
 function putNames(element, text) {
   element.replaceChildren(...text.split(/(?<=[_\u2013.\-])(?=.)/).flatMap((part, i) => i ? [document.createElement('wbr'), part] : [part]));
   return element;
@@ -35,7 +35,7 @@ function showContact() {
     two.forEach((b, side) => rows.push([`of ${b.name}`, featureWords(c, side)]));
     rows.push(['p [m]', vector(c.p, 7)], ['d [m]', digits(c.d, 5)], ['n', c.n.map(x => x.toFixed(4)).join(', ')], ['activity', digits(c.activity, 3)]);
     if (c.force) rows.push([`force on ${c.force.on} [N]`, vector(c.force.vector, 4)], ['normal, friction [N]', vector([c.force.normal, c.force.friction], 4)]);
-    else if (c.force === null) rows.push(['force [N]', live && live.shown ? 'of the scene\u2019s own smoothing alone' : 'not known']);
+    else if (c.force === null) rows.push(['force [N]', live && live.shown ? 'only for the scene\u2019s own smoothing' : 'not known']);
   }
   table.replaceChildren(...rows.map(([name, value]) => {
     const row = document.createElement('tr');
@@ -64,7 +64,7 @@ async function copyFrom(box) {
   try {
     await navigator.clipboard.writeText(box.value);
     say('Copied');
-  } catch { // a page without that right: the text can be copied by hand
+  } catch { // no permission: the text can be copied by hand
     box.focus();
     box.select();
     say('Press Ctrl+C to copy');
@@ -96,7 +96,7 @@ function showList() {
     for (const text of [digits(c.d, 3), c.activity.toFixed(2)]) button.appendChild(document.createElement('span')).textContent = text;
     button.title = more ? `${name}: ${c.words}` : c.words;
     button.setAttribute('aria-pressed', i === now);
-    button.onclick = () => pick(from(frame) === s ? i : placeIn(from(frame), c)); // the list can be that of the answer before
+    button.onclick = () => pick(from(frame) === s ? i : placeIn(from(frame), c)); // the list may belong to the previous answer
     return button;
   }));
   const pressed = at('list').querySelector('[aria-pressed="true"]');

@@ -1,6 +1,6 @@
 /* Picking with the pointer. */
 
-/* The contact under a place of the page, by a picture of numbers: those that no body hides first. -1: none. */
+/* The contact at a point of the page, from a picture of numbers. Visible contacts precede hidden ones. -1: none. */
 function pickAt(x, y) {
   resize();
   const ratio = canvas.width / (canvas.clientWidth || 1), reach = Math.ceil(5 * ratio), side = 2 * reach + 1, matrix = cameraMatrix();

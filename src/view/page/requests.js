@@ -1,30 +1,30 @@
-/* What the page asks its server, and when. */
+/* Requests of the page to its server, and their order. */
 
-/* live.given      coefficients that the page was made with, of each kind of pairs
- * live.smoothing  those of the sliders
- * live.kind       the kind that the sliders are of; pairs of bodies have one
- * live.pose       of body 2, where it was moved or typed: 7 numbers; null: the frame's
- * live.shown      the last good answer for the frame by what was changed, which is drawn in place of the loaded one; null
- * live.kept       answers for frames as they were loaded, by frame, those that were looked at longest ago first
- * live.held       their bytes, at most live.room and one answer
- * live.wanted     the newest request for the frame, which is not sent yet; older ones are forgotten
- * live.asked      that which is being answered; null
- * live.next       the frame to which scrubbing has gone meanwhile; null
- * live.from, step the frame, and by how many it came from the one before
- * live.ahead      frames that were answered ahead of their time since the page went to its frame: where they cannot all be kept,
- *                 none is asked for twice
- * live.visit      counts the frames that the page went to, and resets
- * live.curve      frames below it have their curves
- * live.chunk      frames of which curves are asked for at once
- * live.careful    frames below it are asked for one by one: among them is one that was refused
+/* live.given      initial coefficients of the page, for each kind of pairs
+ * live.smoothing  coefficients of the sliders
+ * live.kind       the kind that the sliders change; a pair of bodies has one kind
+ * live.pose       body 2's pose if it was moved or typed: 7 numbers; null: the frame's pose
+ * live.shown      the last good answer for the frame with changed inputs, which replaces the loaded one; or null
+ * live.kept       answers for unchanged frames, by frame, the least recently viewed first
+ * live.held       bytes of live.kept, at most live.room and one answer
+ * live.wanted     the newest request for the frame that is not sent yet; older ones are dropped
+ * live.asked      the request in progress, or null
+ * live.next       the frame that scrubbing has reached meanwhile, or null
+ * live.from, step the frame, and its difference from the previous one
+ * live.ahead      frames that were prefetched since the page reached its frame. They may not all fit in memory, so
+ *                 none is requested twice
+ * live.visit      counts changes of the frame, and resets
+ * live.curve      frames below it have curves
+ * live.chunk      number of frames per request of curves
+ * live.careful    frames below it are requested one by one, because one of them was refused
  * live.gaps       frames whose curves were refused
- * live.refusals   how many were one after another
- * live.gone       no server answers */
+ * live.refusals   the number of successive refusals
+ * live.gone       the server does not answer */
 const changed = () => live.pose !== null || at('reduction').value !== '' || JSON.stringify(live.smoothing) !== JSON.stringify(live.given);
-/* Whether the frame that is shown waits for the server. */
+/* Whether the current frame waits for the server. */
 const awaited = () => !!live && !live.gone && !!(live.wanted || (live.asked && live.asked.frame === frame));
 
-/* What the sliders say, as a request has it: of a scene the kinds alone that were changed. */
+/* The sliders' values for a request: of a scene only the changed kinds. */
 function smoothingNow() {
   if (!page.scene) return live.smoothing[0];
   return Object.fromEntries(live.smoothing.map((s, i) => [i, s]).filter(([i, s]) => JSON.stringify(s) !== JSON.stringify(live.given[i])));
@@ -38,12 +38,12 @@ function ask() {
   live.idle = performance.now();
   if (live.gone || !changed() || !places) { refuse(''); show(null); }
   if (live.gone || !places) return;
-  const body = {threshold: page.threshold}; // in the order of the early one
+  const body = {threshold: page.threshold}; // in the same order as in start.js
   if (live.pose) Object.assign(body, {pose1: loadedPlace(0, frame), pose2});
   else body.frame = frame;
   if (changed()) live.wanted = {frame, visit: live.visit, changed: true, body: {...body, smoothing: smoothingNow(), reduction: at('reduction').value || undefined}};
   else if (!live.kept.has(frame)) live.wanted = {frame, body};
-  else live.kept.set(frame, taken(frame)); // the last one to be forgotten
+  else live.kept.set(frame, taken(frame)); // moves it to the end, to be dropped last
   send();
 }
 function taken(f) {
@@ -52,7 +52,7 @@ function taken(f) {
   return made;
 }
 
-/* What is asked next: for the frame, for those that come to be shown soon, for curves; null: nothing now. */
+/* The next request: for the frame, for the next frames, or for curves. null: none. */
 function nextRequest() {
   if (live.wanted) {
     live.asked = live.wanted;
@@ -67,12 +67,12 @@ function nextRequest() {
   if (!state.playing && performance.now() - live.idle < QUIET) return null;
   return curvesRequest();
 }
-const AHEAD = 4, QUIET = 250; // frames; ms without a wish, after which curves are computed
+const AHEAD = 4, QUIET = 250; // frames; ms without a request, after which curves are computed
 
-/* Whether the course of the picked contact is wanted: it is of the slots that the page was loaded with, and so must the contact be. */
+/* Whether to request the course of the selected contact. It uses the initial slots, so the contact must have one of them. */
 const isFollowed = () => !!(course && state.picked && course.next < page.frames && layoutOf(NOTHING, state.picked.pair) === state.picked.layout);
 
-/* The course of the contact that is picked, else the curves, from the first frame that has none of them. */
+/* The request for the selected contact's course, else for the curves, from the first frame without them. */
 function curvesRequest() {
   const follows = isFollowed(), first = follows ? course.next : live.curve;
   if (first >= page.frames) return null;
@@ -97,19 +97,19 @@ async function send() {
       if (gone) setGone(true);
       else if (isOwn && !asked.again) live.wanted = live.wanted || {...asked, again: true};
       else if (isOwn && !live.wanted) refuse('The server gave no answer to this.');
-      else if (!isOwn) await pause(500); // it is asked for again, since the server is there
-    } else if (answer.status === 409) { // another page of this server was newer
+      else if (!isOwn) await pause(500); // then requests it again, since the server answers
+    } else if (answer.status === 409) { // a newer page of this server replaced this one
       if (isOwn) live.wanted = live.wanted || asked;
       else await pause(50);
     } else if (answer.status !== 200) {
       if (isOwn && !live.wanted) refuse(new TextDecoder().decode(answer.bytes));
       if (isOwn) redraw(true);
-      live.step = asked.ahead ? Infinity : live.step; // none is asked for ahead of its time
+      live.step = asked.ahead ? Infinity : live.step; // stops prefetching
       if (asked.body.curves) passOver(asked, new TextDecoder().decode(answer.bytes));
     } else try {
       if (asked.body.curves) takeCurves(asked, answer.bytes, performance.now() - began);
       else take(asked, answer.bytes);
-    } catch (error) { // the page's own, which says nothing of the server
+    } catch (error) { // an error of the page, not of the server
       refuse(`The answer cannot be shown: ${error.message}.`);
       console.error(error);
       if (!isOwn) live.step = Infinity;
@@ -121,7 +121,7 @@ async function send() {
   if (!live.gone && (live.curve < page.frames || isFollowed())) awake();
 }
 
-/* The answer to a request, whole; null: none came. */
+/* Returns the whole answer to a request, or null if there is none. */
 async function post(body) {
   if (early && early.body === JSON.stringify(body)) {
     const {answer} = early;
@@ -136,10 +136,10 @@ async function post(body) {
 
 const isAlive = async () => { try { return (await fetch('alive')).ok; } catch { return false; } };
 const pause = ms => new Promise(done => setTimeout(done, ms));
-/* One request may be lost, as where a network changes: a server that is gone does not answer a second one either. */
+/* One request may be lost, for example when a network changes. If a second one also fails, the server is gone. */
 const isGone = async () => !await isAlive() && (await pause(500), !await isAlive());
 
-/* Looks every two seconds whether the server answers, or does again. */
+/* Checks every two seconds whether the server answers. */
 async function watch() {
   if (!live.busy && !document.hidden) {
     const gone = live.gone ? !await isAlive() : await isGone();

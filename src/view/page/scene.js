@@ -1,4 +1,4 @@
-/* The picture: what is drawn, and when. */
+/* Draws the picture, when needed. */
 
 function drawScene(fast) {
   resize();
@@ -15,7 +15,7 @@ function drawScene(fast) {
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
   drawBodies(matrix, false);
-  gl.depthFunc(gl.GREATER); // what a body hides is fainter
+  gl.depthFunc(gl.GREATER); // hidden marks are fainter
   gl.depthMask(false);
   drawMarks(matrix, 0.5);
   gl.depthFunc(gl.LEQUAL);
@@ -33,15 +33,14 @@ function drawScene(fast) {
 }
 
 let wanted = 0, rest = 0, quickly = false;
-/* Draws soon: quickly what moves, and once more with samples where nothing has moved for a while, which is longer where the
- * browser is slow. One that is asked for already keeps its turn: put off by each newer one it would never come while a slow
- * browser plays. */
+/* Draws soon: fast during motion, and again with samples after a pause without motion. The pause is longer in a slow browser. A
+ * pending picture is not postponed by newer ones. Otherwise a slow browser would never draw while it plays. */
 function redraw(fast) {
   const began = performance.now();
   clearTimeout(rest);
   rest = 0;
   quickly = fast;
-  if (live && fast) live.idle = began; // curves wait until it rests
+  if (live && fast) live.idle = began; // curves wait for the end of motion
   if (wanted) return;
   wanted = requestAnimationFrame(() => {
     wanted = 0;
@@ -51,7 +50,7 @@ function redraw(fast) {
     goOn();
   });
 }
-/* Says that there is a picture of a frame with its contacts, and when it came. */
+/* Records that a frame was drawn with its contacts, and when. */
 function ready() {
   const {dataset} = document.documentElement;
   if (!dataset.ready && !awaited()) dataset.ready = Math.round(performance.now());

@@ -1,8 +1,8 @@
 /* Shaders. */
 
-/* Without a GPU a frame costs what its fragments cost, those too that something hides: SwiftShader looks at the depth after it has
- * shaded. So fragments compute what they must alone, and faces that look away are left out where nothing would be seen of them. */
-/* sRGB by roots, within 0.002 of what it is from 0.003 on: powers take three times as long without a GPU. The colour is between 0 and 1. */
+/* Without a GPU the cost of a frame is that of its fragments, including hidden ones: SwiftShader tests the depth after shading. So
+ * fragments compute only what is necessary, and back faces are left out if they would be invisible. */
+/* sRGB by roots, with an error of at most 0.002 from 0.003 on: powers take three times as long without a GPU. The colour is between 0 and 1. */
 const ENCODE = `
 vec4 encode(vec3 c, float alpha) {
   vec3 a = sqrt(c), b = sqrt(a), d = sqrt(b);
@@ -23,7 +23,7 @@ void main() {
   local = position.xy;
   gl_Position = camera * vec4(world, 1.0);
 }`;
-/* Light from a lamp (key), from above (up) and from around, gloss, and edges that are a little brighter; floors have tiles. */
+/* Light from a lamp (key), from above (up) and from all sides, gloss, and slightly brighter edges. Floors have tiles. */
 const meshFragment = tiled => HEAD + ENCODE + `
 uniform vec3 key, up, paint;
 uniform float alpha, tile;
@@ -81,7 +81,7 @@ void main() {
   paint = of_activity(activity);
   id = number;
 }`;
-/* Balls with a pale rim on a dark ground, and their numbers for picking. */
+/* Balls, with a pale rim on a dark background, and their numbers for picking. */
 const ballFragment = does => HEAD + ENCODE + `
 uniform float alpha;
 in vec3 paint;
@@ -96,7 +96,7 @@ void main() {
 const BALL = 'colour = encode(paint * (0.45 + 0.55 * sqrt(1.0 - r2)), alpha);';
 const RIMMED = 'colour = encode(mix(paint * (0.45 + 0.55 * sqrt(1.0 - r2)), vec3(1.0), 0.8 * smoothstep(0.62, 0.72, r2)), alpha);';
 const NUMBER = 'colour = vec4(float(id & 255u), float(id >> 8 & 255u), float(id >> 16 & 255u), 255.0) / 255.0;';
-/* An arrow, or a bar without a head, of some pixels' width. */
+/* An arrow, or a bar without a head, a few pixels wide. */
 const ARROW_VERTEX = HEAD + ENCODE + `
 uniform mat4 camera;
 uniform vec2 size;

@@ -1,11 +1,11 @@
 /* Controls of a served page: smoothing, the pose of body 2, a reduction. */
 
-/* Coefficients that may be 0, which is off; those that are linear, with the least, the most and the step; the words of a choice. */
+/* Coefficients that may be 0 (off); linear ones, with minimum, maximum and step; the words of a choice. */
 const OFF = ['inset'], WORDS = {select: ['softsort', 'gate'], edge_contacts: ['pairs', 'field']};
 const LINEAR = {floor: [0, 0.5, 0.01], trace: [0, 64, 1], tilt: [0.01, 0.5, 0.01], slope: [0, 1, 0.01], samples: [1, 64, 1]};
 
-/* A slider is logarithmic, a hundred steps a factor of ten, and has in its middle the coefficient that the page was made
- * with (the penetration in place of 0). */
+/* A slider is logarithmic, with a hundred steps per factor of ten. Its middle is the page's initial coefficient (the
+ * penetration if that is 0). */
 function sliderOf(key) {
   const label = document.createElement('label'), name = document.createElement('span'), slider = document.createElement('input'), output = document.createElement('output');
   const linear = LINEAR[key], base = given()[key] || given().penetration, middle = Math.log10(base), steps = 200;
@@ -40,7 +40,7 @@ function choiceOf(key) {
   return {label, put: () => { if (flag) box.checked = smoothing()[key]; else box.value = smoothing()[key]; }};
 }
 
-/* How many edges or vertices of each body are kept; 0: all. */
+/* The number of retained edges or vertices of each body; 0: all. */
 function countsOf(key) {
   const label = document.createElement('div');
   label.append(`kept ${key} `);
@@ -68,7 +68,7 @@ function makeSliders() {
   putSliders();
 }
 
-/* Kinds of pairs of a scene, by their first one, and how many more there are. */
+/* Kinds of pairs of a scene, named by their first pair and the number of others. */
 function makeKinds() {
   at('kinds').hidden = live.given.length < 2;
   at('kind').replaceChildren(...live.given.map((_, kind) => {
@@ -78,7 +78,7 @@ function makeKinds() {
   at('kind').onchange = () => { live.kind = +at('kind').value; makeSliders(); };
 }
 
-/* Moves body 2 with the pointer, by pixels, in the plane of the picture, or turns it about its origin. */
+/* Moves body 2 by pixels of the pointer, parallel to the picture, or turns it about its origin. */
 function moveBody(dx, dy, turns) {
   const typed = live.pose && live.pose.length === 7 && live.pose.every(Number.isFinite) && live.pose.slice(3).some(x => x);
   const now = typed ? live.pose : loadedPlace(1, frame);
@@ -89,7 +89,7 @@ function moveBody(dx, dy, turns) {
     const w = add(scaled(up, 0.008 * dx), scaled(right, 0.008 * dy)), angle = length(w) / 2, q = scaled(w, angle > 0 ? Math.sin(angle) / (2 * angle) : 0);
     next = [...now.slice(0, 3), ...behind([0, 0, 0, Math.cos(angle), ...q], [0, 0, 0, ...now.slice(3)]).slice(3)];
   } else next = [...add(now, add(scaled(right, dx * pixel), scaled(up, -dy * pixel))), ...now.slice(3)];
-  live.pose = next.map(x => +x.toPrecision(7)); // as it is shown, and copied
+  live.pose = next.map(x => +x.toPrecision(7)); // as shown and copied
   ask();
 }
 
@@ -105,7 +105,7 @@ function makeLive() {
     from: begunAt(), step: 0, ahead: new Set(), visit: 0, idle: 0, curve: data.asked.length ? 0 : page.frames, chunk: 4, careful: 0, gaps: new Set(), refusals: 0, busy: false, gone: false, answers: 0};
   setTimeout(watch, 2000);
   at('live').hidden = !loaded.length;
-  if (!loaded.length) return; // no contacts, no sliders
+  if (!loaded.length) return; // without contacts there are no sliders
   for (const part of at('live').querySelectorAll('[data-of="pair"]')) part.hidden = !!page.scene;
   makeKinds();
   makeSliders();

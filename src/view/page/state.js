@@ -1,4 +1,4 @@
-/* What the page holds, what its controls say, and what the contacts of a frame are read from. */
+/* The page's data, the values of its controls, and the source of a frame's contacts. */
 
 let data, meshes, bodies, draw, live = null, frame = -1, camera, home;
 const state = {threshold: page.threshold, marks: 0, balls: true, normals: true, wires: false, forces: true, pushes: true, picked: null, playing: false,
@@ -9,7 +9,7 @@ function read(bytes) {
     pair: arrayOf(bytes, 'pair'), slot: arrayOf(bytes, 'slot'), feature: arrayOf(bytes, 'feature'), p: arrayOf(bytes, 'p'),
     forces: arrayOf(bytes, 'forces'), force: arrayOf(bytes, 'contact_forces'), d: arrayOf(bytes, 'd'), n: arrayOf(bytes, 'n'), activity: arrayOf(bytes, 'activity'),
     curves: page.curves.map(c => ({...c, values: arrayOf(bytes, c.name) || new Float32Array(page.frames).fill(NaN), asked: !page.arrays[c.name]}))};
-  data.asked = data.curves.filter(c => c.asked); // those that the page's server computes
+  data.asked = data.curves.filter(c => c.asked); // curves that the page's server computes
   data.none = page.arrays.feature && page.arrays.feature.type === 'u2' ? WIRE.NO_INDEX16 : WIRE.NO_INDEX32;
   data.share = {d: page.deepest / WIRE.SHARES, n: 1 / WIRE.SHARES, activity: 1 / WIRE.ACTIVITY_SHARES};
   data.least = activity => Math.round(WIRE.ACTIVITY_SHARES * activity);
@@ -18,7 +18,7 @@ function read(bytes) {
     const triangles = arrayOf(bytes, `m${i}.triangles`), closed = turnOutward(surface, triangles);
     return {...m, vertices, edges: arrayOf(bytes, `m${i}.edges`), closed, box: boxOf(surface), corners: corners(surface, triangles)};
   });
-  const candidates = arrayOf(bytes, 'candidates'); // of a scene whose contacts are not in the page
+  const candidates = arrayOf(bytes, 'candidates'); // for a scene whose contacts are not in the page
   for (let i = 0; candidates && i < candidates.length; i += 3) {
     const [a, b, kind] = candidates.subarray(i, i + 3);
     page.pairs.push({bodies: [a, b], kind, layout: page.layouts[kind]});
@@ -26,21 +26,21 @@ function read(bytes) {
   bodies = page.bodies.map(b => ({...b, file: b.name, name: b.name.replace(/\.body\.json$/, ''), visible: true, alpha: 1}));
 }
 
-/* What the contacts of a frame are read from: the page itself, or what its server computed for that frame, by what the
- * sliders say or as it was loaded; nothing until that is there. */
+/* The source of a frame's contacts: the page, or the server's answer for this frame with the sliders' values or unchanged. Nothing
+ * until the answer arrives. */
 const NOTHING = {slot: [], feature: [], p: [], d: [], n: [], activity: [], share: {d: 1, n: 1, activity: 1}, least: activity => activity};
 const from = f => !live ? data : live.shown && live.shown.frame === f ? live.shown : live.kept.get(f) || NOTHING;
 const range = f => live ? [0, from(f).slot.length] : [data.starts[f], data.starts[f + 1]];
 const pairOf = i => { const {pair} = from(frame); return pair ? pair[i] : 0; };
 const nameOf = b => b.link ? `${b.link} (${b.name})` : b.name;
 
-/* The place of a mover in the page, or null where its pose is none. */
+/* The pose of a mover in the page, or null if it is invalid. */
 function loadedPlace(mover, f) {
   const first = (f * page.movers + mover) * 7, place = Array.from(data.places.subarray(first, first + 7));
   return place.every(Number.isFinite) ? place : null;
 }
 
-/* Where a body is, likewise. */
+/* The pose of a body, likewise. */
 function placeOf(b, f) {
   const {moved: by} = from(f), place = by ? by[b.mover] : loadedPlace(b.mover, f);
   if (!place) return null;

@@ -1,6 +1,6 @@
-/* Triangles of bodies as they are drawn: corners with normals, and whether a surface is closed. */
+/* Triangles of bodies for drawing: corners with normals, and whether a surface is closed. */
 
-/* Corners of triangles with normals that are smooth but over edges of more than 35 degrees: position, normal. */
+/* Corners of triangles with normals that are smooth except over edges of more than 35 degrees: position, normal. */
 function corners(vertices, triangles) {
   const faces = triangles.length / 3, normals = new Float32Array(3 * faces), out = new Float32Array(18 * faces);
   const around = new Uint32Array(vertices.length / 3 + 1), of = new Uint32Array(triangles.length);
@@ -28,8 +28,8 @@ function corners(vertices, triangles) {
   return out;
 }
 
-/* Whether a surface is closed: each edge is run through as often from one end as from the other. Then faces that look away lie
- * behind others; parts that are inside out are turned for that. */
+/* Whether a surface is closed: each edge is traversed equally often in both directions. Then back faces are behind other faces.
+ * Parts that are inside out are turned for this. */
 function turnOutward(vertices, triangles) {
   const count = vertices.length / 3, forth = new Float64Array(triangles.length), back = new Float64Array(triangles.length), parent = new Uint32Array(count);
   const part = v => { while (parent[v] !== v) v = parent[v] = parent[parent[v]]; return v; };

@@ -1,10 +1,10 @@
-/* Frames: going to one, dragging through them, playing. */
+/* Frames: jumping, dragging, playing. */
 
 function go(f, fast) {
   f = clamp(Math.round(f), 0, page.frames - 1);
   if (f === frame || Number.isNaN(f)) return;
   frame = f;
-  if (!live || live.next === null) at('scrub').value = f; // else it is being dragged
+  if (!live || live.next === null) at('scrub').value = f; // otherwise it is being dragged
   at('frame').value = f;
   at('of').textContent = `of 0\u2013${page.frames - 1}` + (data.time ? `, t = ${data.time[f].toFixed(4)} s` : '');
   if (live) {
@@ -13,7 +13,7 @@ function go(f, fast) {
     live.from = f;
     live.ahead.clear();
     ++live.visit;
-    live.pose = live.shown = null; // they were of the frame before
+    live.pose = live.shown = null; // they belong to the previous frame
     ask();
     if (before) { showNumbers(); showSubtitle(); }
   }
@@ -21,7 +21,7 @@ function go(f, fast) {
   drawCurves();
   showContact();
   if (!fast) showList();
-  if (awaited()) { // the picture of the frame before stays for a moment: bodies without contacts would flicker
+  if (awaited()) { // keeps the previous picture for a moment: bodies without contacts would flicker
     clearTimeout(blank);
     blank = setTimeout(() => redraw(fast), 200);
   } else redraw(fast);
@@ -29,7 +29,7 @@ function go(f, fast) {
 }
 let blank = 0;
 
-/* To a frame by dragging. While the server computes one, the newest other waits: so each that is shown has its contacts. */
+/* Goes to a frame by dragging. While the server computes a frame, only the newest other one waits. So each shown frame has contacts. */
 function scrub(f) {
   if (live && (wanted || (awaited() && !live.wanted))) live.next = f;
   else go(f, true);
@@ -57,7 +57,7 @@ function tick(now) {
   const first = data.time ? data.time[0] : 0, last = data.time ? data.time[page.frames - 1] : (page.frames - 1) / 30;
   clock += since ? Math.min((now - since) / 1000, 0.25) * state.speed : 0;
   since = now;
-  if (live && (wanted || (awaited() && now - wentAt < PATIENCE))) { // the frame's own answer is drawn first; others are skipped
+  if (live && (wanted || (awaited() && now - wentAt < PATIENCE))) { // waits for the frame's answer; later frames are skipped
     requestAnimationFrame(tick);
     return;
   }

@@ -62,7 +62,7 @@ static abut_status read(const json_file *f, const json_at *root, scene_def *s)
   TRY(scene_count(f, &list, "tangents", 2, &h->tangents));
   if (h->tangents != 2 && h->tangents != 4 && h->tangents != 8) {
     json_find(&list, "tangents", &at);
-    return json_fail(f, &at, "%d must be 2, 4 or 8", h->tangents);
+    return json_fail(f, &at, "tangents is %d; it must be 2, 4 or 8", h->tangents);
   }
   if (h->most > HARD_MOST) {
     json_find(&list, "most", &at);

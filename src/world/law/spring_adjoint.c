@@ -174,7 +174,7 @@ static abut_status copy_bars(const stepping *s, size_t from, size_t to)
 
 /* Computes the gradient of the wrench W + h dW/dv x. The second term is linear in the twists of the
  * bodies under x. The cotangents of these twists are thus h times those of the bodies' own twists
- * for W alone, which are computed first and kept for `collect`. */
+ * for only W, which are computed first and kept for `collect`. */
 static abut_status ahead_adjoint(const stepping *s, const spring_run *r)
 {
   TRY(spring_run_ahead(r, 0.0));

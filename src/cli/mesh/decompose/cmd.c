@@ -176,9 +176,10 @@ static void warn_other_mesh(const options *o, const char *why)
     warn("%s: no contact mesh on the body's surface: %s; instead, each primitive gets its own mesh",
          decompose_source(o), why);
   } else {
-    warn("%s: no contact mesh on the body's surface: %s; instead, the skin of the input with about "
-         "1,000 vertices is written",
-         decompose_source(o), why);
+    warn(
+      "%s: no contact mesh on the body's surface: %s; instead, a mesh with about 1,000 vertices on "
+      "the input's surface is written",
+      decompose_source(o), why);
   }
 }
 

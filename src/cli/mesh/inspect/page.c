@@ -192,12 +192,12 @@ exit_code write_page(FILE *to, const findings *f)
     fprintf(
       to,
       "<p class=\"warn\">The body was fitted with a union of %.4g m: with another one its surface "
-      "lies elsewhere.</p>\n",
+      "is elsewhere.</p>\n",
       f->info.union_);
   }
   if (f->fit.endless) {
-    fputs("<p class=\"warn\">The field has no end: of it counts what lies in the mesh's box and 8 "
-          "% beyond.</p>\n",
+    fputs("<p class=\"warn\">The field is unbounded: only its part in the mesh's box and 8 % "
+          "beyond counts.</p>\n",
           to);
   }
   if (depths_are_off(f->fit.depth_ratio_median)) {

@@ -8,7 +8,8 @@
  * suits a view of it. `decimals`: of the number. Small views have no mark. */
 void mark_time(uint8_t *rgb, size_t width, const abut_view *view, double seconds, int decimals);
 
-/* How many decimals tell the times of a run of so many seconds apart: 3 or more. */
+/* Returns the number of decimals, at least 3, that distinguish the times of a run of so many
+ * seconds. */
 int decimals_of(double seconds);
 
 /* Draws gravity [m/s^2] as an arrow with the letter g in the lower left corner of a view. An arrow
