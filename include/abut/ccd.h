@@ -120,9 +120,9 @@ ABUT_API abut_ccd_queries abut_default_ccd_queries(void);
  * ABUT_ERROR_HANDLE. */
 ABUT_API abut_status abut_run_ccd_queries(abut_context context, abut_ccd_queries *queries);
 
-/* Computes the batch's outputs, and the derivatives of toi by the vertices at both ends, at fixed
- * r: toi_by_x0, toi_by_x1, real (N, V, 3) [1/m], or NULL. Derivatives are zero except for a HIT
- * that is not ROUGH. Errors: as abut_run_ccd_queries. */
+/* Computes the batch's outputs, and the derivatives of toi with respect to the vertices at both
+ * ends, at fixed r: toi_by_x0, toi_by_x1, real (N, V, 3) [1/m], or NULL. Derivatives are zero
+ * except for a HIT that is not ROUGH. Errors: as abut_run_ccd_queries. */
 ABUT_API abut_status abut_ccd_queries_gradient(abut_context context, abut_ccd_queries *queries,
                                                void *toi_by_x0, void *toi_by_x1);
 
@@ -300,8 +300,8 @@ typedef struct abut_ccd_gradients {
                                       quaternion's part is orthogonal to the quaternion */
 } abut_ccd_gradients;
 
-/* Computes the batch's outputs, and the gradients of toi by the meshes' poses. Errors: as
- * abut_ccd. */
+/* Computes the batch's outputs, and the gradients of toi with respect to the meshes' poses. Errors:
+ * as abut_ccd. */
 ABUT_API abut_status abut_ccd_gradient(abut_ccd_mesh one, abut_ccd_mesh two, abut_ccd_batch *batch,
                                        const abut_ccd_gradients *gradients);
 

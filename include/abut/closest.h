@@ -153,7 +153,7 @@ typedef enum abut_closest_status {
                                        far: g(n) may differ from d, and p2 = p1 + d n need not be
                                        a point of shape 2. With a cutoff below 0 rows that
                                        overlap may end so, too. Derivatives are 0 */
-  ABUT_CLOSEST_FLAT = 8,            /* added to the others if derivatives by ABUT_CLOSEST_EXACT
+  ABUT_CLOSEST_FLAT = 8,            /* added to the others if derivatives with ABUT_CLOSEST_EXACT
                                        were asked for and a shape is touched on a face or an
                                        edge, which has no curvature: it counts as 0 */
   ABUT_CLOSEST_STEEP = 16           /* added to the others if an eigenvalue of M was below the
@@ -254,8 +254,9 @@ typedef struct abut_closest_smoothing {
 
 ABUT_API abut_closest_smoothing abut_default_closest_smoothing(void);
 
-/* Jacobians by world twists (tau, phi) of each body about the origin of its pose: t becomes t + tau
- * and R becomes exp(hat phi) R. Columns: tau1, phi1, tau2, phi2. NULL: not wanted. */
+/* Jacobians with respect to world twists (tau, phi) of each body about the origin of its pose: t
+ * becomes t + tau and R becomes exp(hat phi) R. Columns: tau1, phi1, tau2, phi2. NULL: not wanted.
+ */
 typedef struct abut_closest_jacobians {
   void *p1, *p2, *n; /* real (N, 3, 12) */
   void *d;           /* real (N, 12) */

@@ -144,7 +144,7 @@ ABUT_API abut_status abut_hessian_product(abut_pair pair, abut_batch *batch,
                                           const abut_gradients *gradients,
                                           const abut_gradients *products);
 
-/* Bodies whose poses a Hessian is by. */
+/* The bodies to whose poses a Hessian belongs. */
 typedef enum abut_moving {
   ABUT_BOTH_BODIES = 0, /* K = 2 P columns, pose 1's numbers before pose 2's */
   ABUT_BODY_1 = 1,      /* K = P */
@@ -157,8 +157,8 @@ typedef enum abut_moving {
  *
  * gradients  out: the gradient, of both poses; or NULL
  * hessian    real (N, K, K), row by row, symmetric up to rounding. A quaternion's length has no
- *            effect: the Hessian times the quaternion itself is minus the gradient by the
- *            quaternion
+ *            effect: the Hessian times the quaternion itself is minus the gradient with
+ *            respect to the quaternion
  * A pose that is not finite gets NaN. Arrays are in the batch's memory. */
 ABUT_API abut_status abut_hessian(abut_pair pair, abut_batch *batch, abut_reduction reduction,
                                   abut_moving moving, const abut_gradients *gradients,

@@ -2,10 +2,10 @@
  * Planners and rewards compute these from a state without a step (docs/queries.md).
  *
  * Arrays are rows of `count` worlds in host memory, in the precision of the scene's context.
- * Derivatives by positions are in their tangent space, q (+) d of docs/dev/cone-formulas.md,
- * section 2, with nv numbers per world. abut_map_positions converts them to derivatives by the nq
- * numbers of q. A world whose positions are not finite, or have a quaternion of length 0, gets NaN
- * and does not affect the others. */
+ * Derivatives with respect to positions are in their tangent space, q (+) d of
+ * docs/dev/cone-formulas.md, section 2, with nv numbers per world. abut_map_positions converts them
+ * to derivatives with respect to the nq numbers of q. A world whose positions are not finite, or
+ * have a quaternion of length 0, gets NaN and does not affect the others. */
 #ifndef ABUT_KINEMATICS_H
 #define ABUT_KINEMATICS_H
 
@@ -29,7 +29,7 @@ ABUT_API abut_status abut_get_link_name(abut_scene scene, size_t link, const cha
  * an output that overlaps an input; ABUT_ERROR_MEMORY. */
 ABUT_API abut_status abut_find_poses(abut_scene scene, size_t count, const void *q, void *poses);
 
-/* Computes the gradient by q of the sum of all poses times their cotangents.
+/* Computes the gradient with respect to q of the sum of all poses times their cotangents.
  *
  * - poses_bar: real (count, links, 7)
  * - gradient: real (count, nv)
@@ -45,8 +45,8 @@ ABUT_API abut_status abut_find_poses_vjp(abut_scene scene, size_t count, const v
 ABUT_API abut_status abut_find_poses_jvp(abut_scene scene, size_t count, const void *q,
                                          const void *along, void *tangents);
 
-/* Signed distances of pairs in each world, and their derivatives by q. Arrays that are NULL are
- * neither read nor written. */
+/* Signed distances of pairs in each world, and their derivatives with respect to q. Arrays that are
+ * NULL are neither read nor written. */
 typedef struct abut_distances {
   size_t count;               /* number of worlds */
   const void *q;              /* real (count, nq) */

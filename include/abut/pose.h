@@ -83,10 +83,11 @@ ABUT_API abut_status abut_pose_step(abut_precision precision, abut_pose_kind kin
                                     size_t count, const void *poses, const void *steps,
                                     void *stepped);
 
-/* Converts gradients by a pose's own numbers, as from abut_vjp and abut_gradient, to gradients
- * along steps. The result is the derivative by xi, at xi = 0, of the differentiated function at the
- * pose after the step xi. If that function is an energy, the negative of the result is the force on
- * the body and its moment, about the frame's point and along its axes.
+/* Converts gradients with respect to a pose's own numbers, as from abut_vjp and abut_gradient, to
+ * gradients along steps. The result is the derivative with respect to xi, at xi = 0, of the
+ * differentiated function at the pose after the step xi. If that function is an energy, the
+ * negative of the result is the force on the body and its moment, about the frame's point and along
+ * its axes.
  *
  * poses      real (N, P)
  * gradients  real (N, P)
@@ -101,10 +102,10 @@ ABUT_API abut_status abut_gradient_to_frame(abut_precision precision, abut_pose_
                                             abut_frame frame, size_t count, const void *poses,
                                             const void *gradients, void *steps);
 
-/* Converts gradients along steps to gradients by a pose's own numbers: the inverse direction of
- * abut_gradient_to_frame. It converts forces of the caller's own, such as gravity, to the form of
- * gradients of contacts, and is never singular. A quaternion's part of the result is orthogonal to
- * the quaternion, as in abut_vjp.
+/* Converts gradients along steps to gradients with respect to a pose's own numbers: the inverse
+ * direction of abut_gradient_to_frame. It converts forces of the caller's own, such as gravity, to
+ * the form of gradients of contacts, and is never singular. A quaternion's part of the result is
+ * orthogonal to the quaternion, as in abut_vjp.
  *
  * poses      real (N, P)
  * steps      real (N, 6)

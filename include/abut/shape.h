@@ -4,7 +4,7 @@
  * docs/derivatives.md lists the numbers that can vary, and docs/dev/spec.md, section 4, has the
  * formulas. A body's mesh and its field are independent of each other, even if one was made from
  * the other, unless ABUT_SHAPE_FOLLOW is set. The elements that a selection ranks and keeps count
- * as constant, as in derivatives by poses.
+ * as constant, as in derivatives with respect to poses.
  */
 #ifndef ABUT_SHAPE_H
 #define ABUT_SHAPE_H
@@ -15,11 +15,11 @@
 extern "C" {
 #endif
 
-/* Derivatives by the numbers of one body, in its own frame and in the order of its definition
- * (abut_body_def). The planes of all polyhedra are one array, one polyhedron after the other; so
- * are all clouds' points and all grids' coefficients. An array that is NULL is not computed. All
- * arrays are double, in host memory, whatever the context's precision. The units below are per unit
- * of a contact's output. */
+/* Derivatives with respect to the numbers of one body, in its own frame and in the order of its
+ * definition (abut_body_def). The planes of all polyhedra are one array, one polyhedron after the
+ * other; so are all clouds' points and all grids' coefficients. An array that is NULL is not
+ * computed. All arrays are double, in host memory, whatever the context's precision. The units
+ * below are per unit of a contact's output. */
 typedef struct abut_shape_gradients {
   double *vertices;          /* (vertices, 3) [1/m] */
   double *axes;              /* (superquadrics, 3) [1/m] */
@@ -38,16 +38,16 @@ typedef struct abut_shape_gradients {
                                 blocks of its levels in turn, (8, 8, 8) each. Block coefficients
                                 that must be 0 get 0 */
   double *core_half;         /* (cores, 3) [1/m]; the third number of a disc is 0. The derivative
-                                by a length of 0 is one-sided */
+                                with respect to a length of 0 is one-sided */
   double *core_radius;       /* (cores) [1/m] */
   double *core_position;     /* (cores, 3) [1/m] */
   double *core_rotation;     /* (cores, 3), like `rotation` */
   double *feature_vertices;  /* (feature_vertices, 3) [1/m] of stated features. Without stated
                                 features the vertices above are the features. Centres and axes of
                                 arcs, circles and cones do not vary */
-  double *vertex_radius;     /* (feature_vertices) [1/m]; the derivative by a radius of 0 is
-                                one-sided */
-  double *edge_radius;       /* (feature_edges) [1/m], likewise */
+  double *vertex_radius; /* (feature_vertices) [1/m]; the derivative with respect to a radius of 0
+                            is one-sided */
+  double *edge_radius;   /* (feature_edges) [1/m], likewise */
 } abut_shape_gradients;
 
 /* Directions of the numbers of one body: the arrays of abut_shape_gradients, for one pose or, in
@@ -79,7 +79,7 @@ ABUT_API abut_status abut_get_shape_sizes(abut_body body, abut_shape_sizes *size
 ABUT_API abut_status abut_get_shape_counts(abut_body body, size_t *planes, size_t *points,
                                            size_t *coefficients);
 
-/* Options of derivatives by shapes: bits. */
+/* Options of derivatives with respect to shapes: bits. */
 typedef enum abut_shape_want {
   ABUT_SHAPE_SUMS = 0,      /* summed over the poses of the batch */
   ABUT_SHAPE_EACH_POSE = 1, /* one row for each pose instead: the arrays get a first axis of
@@ -87,13 +87,13 @@ typedef enum abut_shape_want {
   ABUT_SHAPE_FOLLOW = 2     /* meshes move along with the zero sets of their fields. To first
                                order, a change of the distance phi at a vertex by dphi moves the
                                vertex by -g dphi / |g|^2, with g the gradient of phi there. The
-                               derivatives by the vertices are added to those by the primitives
-                               through this relation. Meant for meshes whose vertices are on
-                               their fields */
+                               derivatives with respect to the vertices are added to those
+                               with respect to the primitives through this relation. Meant for
+                               meshes whose vertices are on their fields */
 } abut_shape_want;
 
-/* Computes the vector-Jacobian product by shapes: gradients, by both bodies' numbers, of the sum
- * over all poses of all outputs times their cotangents.
+/* Computes the vector-Jacobian product with respect to shapes: gradients, with respect
+ * to both bodies' numbers, of the sum over all poses of all outputs times their cotangents.
  *
  * cotangents      as for abut_vjp; cotangents of weights must be NULL
  * shape1, shape2  the gradients wanted for each body; or NULL
@@ -112,15 +112,16 @@ ABUT_API abut_status abut_shape_vjp(abut_pair pair, abut_batch *batch,
                                     const abut_shape_gradients *shape1,
                                     const abut_shape_gradients *shape2, uint32_t want);
 
-/* Computes the gradient of a reduction by shapes, summed over all poses or for each pose. Otherwise
- * as abut_shape_vjp. ABUT_REDUCE_SOFT_DISTANCE, which depends on weights, is refused. */
+/* Computes the gradient of a reduction with respect to shapes, summed over all poses or for each
+ * pose. Otherwise as abut_shape_vjp. ABUT_REDUCE_SOFT_DISTANCE, which depends on weights, is
+ * refused. */
 ABUT_API abut_status abut_shape_gradient(abut_pair pair, abut_batch *batch,
                                          abut_reduction reduction,
                                          const abut_shape_gradients *shape1,
                                          const abut_shape_gradients *shape2, uint32_t want);
 
-/* Computes the Jacobian-vector product by shapes: for each pose, the outputs' derivatives along a
- * direction of both bodies' numbers and of the poses.
+/* Computes the Jacobian-vector product with respect to shapes: for each pose, the outputs'
+ * derivatives along a direction of both bodies' numbers and of the poses.
  *
  * - shape1, shape2: the direction of each body's numbers; or NULL for zero
  * - along: tangents of the poses, as for abut_jvp; or NULL for zero

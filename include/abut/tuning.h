@@ -23,9 +23,9 @@ extern "C" {
  * "manifold" (contacts and their derivatives), "witness" (only witness points), "field" (a body's
  * field at points), "render", "world" (worlds that move), "lcp" (boxed problems), "spring" (springs
  * between clouds), "closest" (closest points of convex shapes), "ccd" (collision in time),
- * "decompose" (superquadrics fitted to meshes) and "shape" (derivatives by shapes, with
- * "manifold"). A module may have settings of its own, except for the lanes, which determine the
- * layout of bodies in memory and are the same for all modules. */
+ * "decompose" (superquadrics fitted to meshes) and "shape" (derivatives with respect to shapes,
+ * with "manifold"). A module may have settings of its own, except for the lanes, which determine
+ * the layout of bodies in memory and are the same for all modules. */
 typedef struct abut_tuning {
   uint32_t lanes;         /* elements per work-item: 1, 4, 8 or 16 */
   uint32_t group;         /* work-items of a work-group for kernels that work in groups: a power

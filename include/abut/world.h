@@ -304,13 +304,13 @@ ABUT_API abut_status abut_render_scene(abut_scene scene, const double *q, const 
                                        size_t count, const abut_view *view, uint8_t *rgb);
 
 /* Moves positions of worlds by steps in their tangent space: moved = q (+) d, with quaternions of
- * length 1. Derivatives by positions are in this tangent space: a step d (nv) moves positions q
- * (nq) to q (+) d. Hinges, slides and positions of free joints add; a quaternion w, x, y, z becomes
- * q/|q| exp(d/2), with d in the link's axes. Arrays are rows of `count` worlds in host memory, in
- * the precision of the scene's context, computed in double. An output may be the same array as an
- * input of the same shape. A world with a number that is not finite, or a quaternion of length 0,
- * gives a row of NaN. Errors: ABUT_ERROR_ARGUMENT for an array that is NULL, and for any other
- * overlap of an output and an input. */
+ * length 1. Derivatives with respect to positions are in this tangent space: a step d (nv) moves
+ * positions q (nq) to q (+) d. Hinges, slides and positions of free joints add; a quaternion w, x,
+ * y, z becomes q/|q| exp(d/2), with d in the link's axes. Arrays are rows of `count` worlds in host
+ * memory, in the precision of the scene's context, computed in double. An output may be the same
+ * array as an input of the same shape. A world with a number that is not finite, or a quaternion of
+ * length 0, gives a row of NaN. Errors: ABUT_ERROR_ARGUMENT for an array that is NULL, and for any
+ * other overlap of an output and an input. */
 ABUT_API abut_status abut_add_positions(abut_scene scene, size_t count, const void *q,
                                         const void *d, void *moved);
 
@@ -319,10 +319,10 @@ ABUT_API abut_status abut_add_positions(abut_scene scene, size_t count, const vo
 ABUT_API abut_status abut_subtract_positions(abut_scene scene, size_t count, const void *left,
                                              const void *right, void *d);
 
-/* Maps between derivatives by the nq numbers of positions and derivatives along steps in the
- * tangent space. Only the direction of a quaternion has an effect, so that a gradient by its
- * numbers is orthogonal to it. Motion keeps the quaternion's length, so that each map to the
- * tangent space is the inverse of the map from it. */
+/* Maps between derivatives with respect to the nq numbers of positions and derivatives along steps
+ * in the tangent space. Only the direction of a quaternion has an effect, so that a gradient with
+ * respect to its numbers is orthogonal to it. Motion keeps the quaternion's length, so that each
+ * map to the tangent space is the inverse of the map from it. */
 typedef enum abut_position_map {
   ABUT_SLOPE_TO_TANGENT = 0,     /* (nq) to (nv): rate of q, as a step */
   ABUT_SLOPE_FROM_TANGENT = 1,   /* (nv) to (nq): for lengths of 1, the derivative of q (+) d by
@@ -331,8 +331,8 @@ typedef enum abut_position_map {
   ABUT_GRADIENT_FROM_TANGENT = 3 /* (nv) to (nq): the transpose of ABUT_SLOPE_TO_TANGENT */
 } abut_position_map;
 
-/* Maps derivatives by positions to the tangent space, or back, by one of abut_position_map. All
- * else is as in abut_add_positions. */
+/* Maps derivatives with respect to positions to the tangent space, or back, by one of
+ * abut_position_map. All else is as in abut_add_positions. */
 ABUT_API abut_status abut_map_positions(abut_scene scene, abut_position_map map, size_t count,
                                         const void *q, const void *from, void *to);
 
@@ -459,7 +459,8 @@ ABUT_API abut_status abut_step_worlds(abut_scene scene, abut_worlds *worlds);
 
 /* ---- derivatives ---- */
 
-/* Cotangents of the results of steps, and gradients by their inputs, in the tangent space of q: q
+/* Cotangents of the results of steps, and gradients with respect to their inputs, in the tangent
+ * space of q: q
  * (+) d of docs/dev/cone-formulas.md, section 2, nv numbers. Arrays are in the worlds' memory and
  * the context's precision. NULL: a cotangent of 0, or a gradient that is not wanted. */
 typedef struct abut_worlds_gradients {
@@ -479,8 +480,8 @@ typedef struct abut_worlds_gradients {
                         worlds take at most 64 MB in float64; otherwise, and with RK4, the root
                         of `steps`, rounded up. No result depends on it */
   bool escape;       /* of hard contacts: each backward step may treat contacts as open that
-                        gradient descent would open, if the gradient by v and u is larger so
-                        (docs/dev/lcp-formulas.md) */
+                        gradient descent would open, if the gradient with
+                        respect to v and u is larger so (docs/dev/lcp-formulas.md) */
   uint32_t *escaped; /* (count) 1 if a step did so; host memory. NULL: not wanted */
   uint32_t cookie;
 } abut_worlds_gradients;

@@ -379,7 +379,7 @@ def reduce(pair: Pairs, pose1: Array, pose2: Array, kind: str, *, grad: bool = F
                  [m]; "mean_distance" [m]; "activity" (their sum); "energy", the sum of activity max(-d, 0)^2 [m^2];
                  "soft_minimum" of the vertices' distances [m]; or, without a gradient, "minimum_distance" of these [m]
     temperature  of "soft_distance" [m]; None: a sixteenth of the smoothing's `penetration`
-    grad         also compute the gradients by the numbers of both poses
+    grad         also compute the gradients with respect to the numbers of both poses
     nearest      also compute the smallest distance of a vertex, in the same pass
     """
     if kind not in VALUES:

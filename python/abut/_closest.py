@@ -425,7 +425,7 @@ def _derivatives(call: str, r: Closest, more: Mapping[str, Any], outputs: Sequen
 
 def closest_jacobian(r: Closest, method: str = "gumbel", *, want: Sequence[str] = ANSWERS,
                      **smoothing: Any) -> ClosestJacobian:
-    """Computes Jacobians of a result of abut.closest by world twists of both bodies.
+    """Computes Jacobians of a result of abut.closest with respect to world twists of both bodies.
 
     r          the result, whose numbers the first three methods reuse
     method     "exact", with the shapes' own curvature, which is 0 on faces, edges and corners; "gumbel", for hulls and boxes a

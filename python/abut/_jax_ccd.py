@@ -128,11 +128,11 @@ def ccd_queries(kind: str, x0: Any, x1: Any, *, separation: Any = 0.0, keep: Any
             result
     separation, keep, tolerance, end, error, relative_error  numbers, or (...) arrays
     method, iterations, x0_low, x1_low, plain, context  as in abut.ccd_queries
-    toi has first derivatives, in both modes, only by x0 and x1, at a fixed distance: the distance that `keep` derives from the
+    toi has first derivatives, in both modes, only for x0 and x1, at a fixed distance: the distance that `keep` derives from the
     vertices at time 0 counts as constant. Derivatives are 0 except for a HIT that is not ROUGH (see
     abut.ccd_queries_gradient).
-    Errors: ValueError for shapes of arrays, dtypes and words, while tracing; NotImplementedError for derivatives by other
-    arguments; the program raises the library's own errors.
+    Errors: ValueError for shapes of arrays, dtypes and words, while tracing; NotImplementedError for derivatives with respect to
+    other arguments; the program raises the library's own errors.
     """
     chosen = default_context() if context is None else context
     check_precision(chosen.dtype)

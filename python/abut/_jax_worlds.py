@@ -38,10 +38,10 @@ def step(scene: Scene, q: Any, v: Any, u: Any = None, *, controls: Any = None, w
          stiffness: Any = None, gravity: Any = None, springs: Any = None) -> Step:
     """Steps worlds `steps` times, as abut.Scene.step, with the same arguments and arrays of JAX.
 
-    The function has first derivatives, in both modes, by q, v, u or controls, mass_scale, friction, stiffness and gravity, and
-    in reverse mode also by springs. w counts as constant, as input and as output. Derivatives of and by q are by its numbers;
-    only the part of a quaternion's tangent and gradient that is orthogonal to the quaternion counts. `iterations` is None. A
-    failure of a single world sets its status and is not an error.
+    The function has first derivatives, in both modes, with respect to q, v, u or controls, mass_scale, friction,
+    stiffness and gravity, and in reverse mode also to springs. w counts as constant, as input and as output. Derivatives of q, and with respect
+    to q, are for its numbers; only the part of a quaternion's tangent and gradient that is orthogonal to the quaternion counts.
+    `iterations` is None. A failure of a single world sets its status and is not an error.
     Errors: ValueError for shapes and dtypes, while tracing; the program raises the library's own errors.
     """
     given = {"q": q, "v": v, "w": w, "u": u, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,
@@ -58,9 +58,9 @@ def contact_forces(scene: Scene, q: Any, v: Any, u: Any = None, pairs: Sequence[
                    gravity: Any = None, springs: Any = None) -> Forces:
     """Computes contact forces, as abut.Scene.contact_forces, with the same arguments and arrays of JAX.
 
-    `link` and `pair` have first derivatives, in reverse mode and with soft contacts, by q, v, u, mass_scale, friction,
+    `link` and `pair` have first derivatives, in reverse mode and with soft contacts, for q, v, u, mass_scale, friction,
     stiffness and gravity; w counts as constant. With other contact laws a gradient fails with the library's text. Derivatives
-    by q are by its numbers.
+    with respect to q are for its numbers.
     Errors: ValueError for shapes and dtypes, while tracing; the program raises the library's own errors.
     """
     given = {"q": q, "v": v, "w": w, "u": u, "mass_scale": mass_scale, "friction": friction, "stiffness": stiffness,

@@ -148,7 +148,7 @@ class Pair(Owner):
 
     _destroy = lib.abut_destroy_pair
     _ccd_meshes: tuple[CcdMesh, CcdMesh] | None = None
-    _varied: Any = None  # for derivatives by shapes in frameworks
+    _varied: Any = None  # for derivatives with respect to shapes in frameworks
 
     @by_position
     def __init__(self, a: Body, b: Body, smoothing: Mapping[str, Any] | None = None) -> None:

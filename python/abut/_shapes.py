@@ -1,4 +1,4 @@
-"""Derivatives of contacts by the shapes of their bodies, for NumPy arrays."""
+"""Derivatives of contacts with respect to the shapes of their bodies, for NumPy arrays."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -18,8 +18,8 @@ Arrays = np.ndarray[Any, Any]
 
 
 class ShapeGradients(NamedTuple):
-    """Derivatives by the numbers of one body, in its own frame, in float64. Derivatives for each pose have the batch's leading
-    axes (...); sums have none. Tuples have an array for each primitive of the body.
+    """Derivatives with respect to the numbers of one body, in its own frame, in float64. Derivatives for each pose have the
+    batch's leading axes (...); sums have none. Tuples have an array for each primitive of the body.
 
     vertices           (..., V, 3) of the mesh [1/m]
     axes               (..., B, 3) of the superquadrics [1/m]
@@ -158,11 +158,11 @@ def _want(each_pose: bool, follow: bool) -> int:
 def shape_vjp(pair: Pair, pose1: Array, pose2: Array, *, p: Array | None = None, d: Array | None = None,
               n: Array | None = None, activity: Array | None = None,
               each_pose: bool = False, follow: bool = False) -> tuple[ShapeGradients, ShapeGradients]:
-    """Computes gradients by both bodies' numbers of the sum, over all poses, of all outputs times their cotangents. Cotangents
-    have the outputs' shapes; None is zero. With each_pose each pose has its own gradients.
+    """Computes gradients with respect to both bodies' numbers of the sum, over all poses, of all outputs times their cotangents.
+    Cotangents have the outputs' shapes; None is zero. With each_pose each pose has its own gradients.
 
-    With `follow` meshes move along with their bodies' fields, on which they must lie: the derivatives by the vertices are
-    added to those by the primitives through this relation.
+    With `follow` meshes move along with their bodies' fields, on which they must lie: the derivatives with respect to the
+    vertices are added to those with respect to the primitives through this relation.
 
     Poses that are not finite are left out of sums, and give NaN with each_pose. Sums are the same to the bit for any chunks
     and for any devices of one kind."""
@@ -175,8 +175,8 @@ def shape_vjp(pair: Pair, pose1: Array, pose2: Array, *, p: Array | None = None,
 @by_position
 def shape_gradient(pair: Pair, pose1: Array, pose2: Array, kind: str, *,
                    each_pose: bool = False, follow: bool = False) -> tuple[ShapeGradients, ShapeGradients]:
-    """Computes the gradient of a reduction by shapes, summed over all poses or for each pose: "distance", "mean_distance",
-    "activity", "energy" or "soft_minimum". Otherwise it works as shape_vjp."""
+    """Computes the gradient of a reduction with respect to shapes, summed over all poses or for each pose: "distance",
+    "mean_distance", "activity", "energy" or "soft_minimum". Otherwise it works as shape_vjp."""
     number = _reduction(kind)
     b, rooms = _batch(pair, pose1, pose2, each_pose)
     b.done(lib.abut_shape_gradient(b.owner, b.batch, number, rooms[0].struct, rooms[1].struct, _want(each_pose, follow)))

@@ -53,8 +53,8 @@ class Springs(NamedTuple):
 
 
 class SpringGradients(NamedTuple):
-    """Gradients by poses, twists and parameters (k, mu, v_d, v_s, eps2, eps3). The Jacobian (..., 7, 18) is of body 1's force,
-    moment and distance in body 2's frame, see <abut/spring.h>."""
+    """Gradients with respect to poses, twists and parameters (k, mu, v_d, v_s, eps2, eps3). The Jacobian (..., 7, 18) is of body
+    1's force, moment and distance in body 2's frame, see <abut/spring.h>."""
 
     pose1: np.ndarray[Any, Any]
     pose2: np.ndarray[Any, Any]

@@ -103,7 +103,7 @@ def ccd_queries(kind: str, x0: Tensor, x1: Tensor, *, separation: Any = 0.0, kee
             result
     separation, keep, tolerance, end, error, relative_error  numbers, or tensors (...)
     method, iterations, x0_low, x1_low, plain, context  as in abut.ccd_queries
-    toi has first derivatives, in both modes, only by x0 and x1, at a fixed distance: the distance that `keep` derives from the
+    toi has first derivatives, in both modes, only for x0 and x1, at a fixed distance: the distance that `keep` derives from the
     vertices at time 0 counts as constant. Derivatives are 0 except for a HIT that is not ROUGH (see
     abut.ccd_queries_gradient). torch.func's transformations work; torch.compile runs the function outside the compiled
     program.

@@ -1,4 +1,5 @@
-"""Contacts and reductions as functions of the bodies' numbers, which abut.torch and abut.jax differentiate by shapes.
+"""Contacts and reductions as functions of the bodies' numbers, which abut.torch and abut.jax differentiate with respect to
+shapes.
 
 The caller's numbers replace those of a pair's bodies; the other numbers and the smoothing do not change. Each call makes
 bodies from them, unless the last call had the same numbers, as for a derivative.
@@ -154,21 +155,23 @@ def shapes_of(plan: Plan, lead: tuple[int, ...]) -> list[tuple[tuple[int, ...], 
 
 
 def _by_quaternion(q: Arrays, by_twist: Arrays) -> Arrays:
-    """Returns the derivative by q of a function of q / |q|. A rotation by w in its own axes changes q by q (0, w / 2)."""
+    """Returns the derivative with respect to q of a function of q / |q|.
+
+    A rotation by w in its own axes changes q by q (0, w / 2)."""
     length = np.linalg.norm(q, axis=-1, keepdims=True)
     unit = np.concatenate([np.zeros_like(by_twist[..., :1]), by_twist], -1)
     return np.asarray(2.0 / length * times(q / length, unit))
 
 
 def _by_normal(n: Arrays, by_unit: Arrays) -> Arrays:
-    """Returns the derivative by n of a function of n / |n|."""
+    """Returns the derivative with respect to n of a function of n / |n|."""
     length = np.linalg.norm(n, axis=-1, keepdims=True)
     unit = n / length
     return np.asarray((by_unit - (by_unit * unit).sum(-1, keepdims=True) * unit) / length)
 
 
 def _weighed_gradient(plan: Plan, made: Pair, pose1: Arrays, pose2: Arrays, bar: Arrays) -> Any:
-    """Computes gradients by shapes of the sum of a reduction times one number per pose."""
+    """Computes gradients with respect to shapes of the sum of a reduction times one number per pose."""
     assert plan.kind is not None
     if (bar == bar.flat[0]).all():
         both = _shapes.shape_gradient(made, pose1, pose2, plan.kind, follow=plan.follow)

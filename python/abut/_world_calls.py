@@ -179,7 +179,8 @@ class GivenContacts(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """Gradients by the inputs of a step, with their shapes after the leading axes. Gradients that were not wanted are None.
+    """Gradients with respect to the inputs of a step, with their shapes after the leading axes. Gradients that were not wanted
+    are None.
 
     q, v                   (..., nq), (..., nv)
     u                      (..., nu), or (..., steps, nu) if controls were given

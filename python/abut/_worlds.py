@@ -273,7 +273,7 @@ class Scene(Owner):
                      candidates between them. None: all candidates, in their order
         smooth       True: soft_distance of abut.reduce; False: its distance
         temperature  [m] of soft distances; 0: a sixteenth of the pair's `penetration`
-        grad         also compute derivatives by q
+        grad         also compute derivatives with respect to q
         A world whose positions are not finite gets NaN. abut.torch.distances and abut.jax.distances differentiate them.
         Errors: ValueError for shapes, and for links that do not exist or have no candidate; abut.Error, also with springs.
         """
@@ -461,9 +461,9 @@ class Scene(Owner):
                       given contacts and one step, also "p", "d", "n", "activity"
         made          the result of step for the same inputs; None: it is computed anew if cotangents of quaternions need it
         escape        with hard contacts: each backward step may treat contacts as open that gradient descent would open, if the
-                      gradient by v and u is larger so
-        All else as in step. Gradients by q are by its numbers, a quaternion's orthogonal to it; `map` converts them to
-        gradients along steps in the tangent space. w, iterations and links and pairs of given contacts have no derivatives.
+                      gradient with respect to v and u is larger so
+        All else as in step. Gradients with respect to q are for its numbers, a quaternion's orthogonal to it; `map` converts them
+        to gradients along steps in the tangent space. w, iterations and links and pairs of given contacts have no derivatives.
         The gradients of a world that has stopped are 0.
         """
         bars = {"q": q_bar, "v": v_bar, "q_record": q_record_bar, "v_record": v_record_bar,
@@ -516,9 +516,10 @@ class Scene(Owner):
                    mass_scale: Array | None = None, friction: Array | None = None,
                    stiffness: Array | None = None, gravity: Array | None = None, springs: Array | None = None,
                    contacts: GivenContacts | None = None, want: Sequence[str] = ()) -> Transition:
-        """Computes the linear model of one step of each world: matrices of the state after the step by the inputs of the step.
+        """Computes the linear model of one step of each world: matrices of the state after the step with respect to the inputs of
+        the step.
 
-        want  matrices by parameters: any of "mass_scale", "friction", "stiffness", "gravity"
+        want  matrices with respect to parameters: any of "mass_scale", "friction", "stiffness", "gravity"
         All else as in step, which is computed, too: `step` of the result. A state has 2 nv rows and columns, steps in the
         tangent space of q, then v: to first order
             subtract(q', q0') = A[:nv] @ [d, dv] + B[:nv] @ du    where q = add(q0, d)
@@ -542,8 +543,8 @@ class Scene(Owner):
         return self._map(call, right, left, "left", self.nq, self.nv)
 
     def map(self, kind: str, q: Array, x: Array) -> np.ndarray[Any, Any]:
-        """Converts derivatives by positions' nq numbers to derivatives along steps of their tangent space (nv), or back, at
-        positions q (..., nq). A quaternion's gradient is orthogonal to it.
+        """Converts derivatives with respect to positions' nq numbers to derivatives along steps of their tangent space (nv), or
+        back, at positions q (..., nq). A quaternion's gradient is orthogonal to it.
 
         kind  "slope_to_tangent" and "slope_from_tangent": for rates of q, with q (+) d = q + slope_from_tangent(d) to first
               order, for quaternions of length 1; "gradient_to_tangent" and "gradient_from_tangent", their transposes: for a

@@ -149,9 +149,9 @@ def contacts(pair: Pairs, pose1: Any, pose2: Any, *, want: Sequence[str] = OUTPU
     shape1, shape2  arrays instead of body 1's and body 2's numbers, by the names of abut.ShapeNumbers: vertices, axes, exponents,
                     position, rotation (quaternions w, x, y, z, whose length has no effect), core_half, core_radius,
                     core_position, core_rotation, and lists of arrays plane_normals, plane_points, cloud_points, cloud_normals,
-                    cloud_widths, grid_coefficients. They need one Pair, whose smoothing is used. Derivatives by them are sums
-                    over the poses, first derivatives only, in reverse mode. Under vmap there is one call per entry; leading axes
-                    of the poses avoid that
+                    cloud_widths, grid_coefficients. They need one Pair, whose smoothing is used. Derivatives with respect to them
+                    are sums over the poses, first derivatives only, in reverse mode. Under vmap there is one call per entry;
+                    leading axes of the poses avoid that
     follow          in derivatives, meshes move along with their fields, on which they must lie (shape_vjp)
 
     Outputs that `want` leaves out are None; under jit, unused outputs are not computed either. A pose that is not finite gives
@@ -172,7 +172,7 @@ def reduce(pair: Pairs, pose1: Any, pose2: Any, kind: str, *, nearest: bool = Fa
     """Reduces the contacts of each pose to one number, (...), as abut.reduce, with first and second derivatives;
     "minimum_distance" has none. With `nearest` the result is a pair of arrays: this number, and the smallest distance of a
     vertex [m], which counts as constant. shape1, shape2 and follow are as in contacts; "soft_distance" and "minimum_distance"
-    have no derivatives by these."""
+    have no derivatives with respect to these."""
     if kind not in VALUES:
         raise ValueError(f"a reduction {kind!r} is not among {', '.join(VALUES)}")
     if shape1 is not None or shape2 is not None or follow:

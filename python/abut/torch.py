@@ -111,8 +111,8 @@ def contacts(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, *, want: S
     shape1, shape2  tensors instead of body 1's and body 2's numbers, by the names of abut.ShapeNumbers: vertices, axes,
                     exponents, position, rotation (quaternions w, x, y, z, whose length has no effect), core_half, core_radius,
                     core_position, core_rotation, and lists of tensors plane_normals, plane_points, cloud_points, cloud_normals,
-                    cloud_widths, grid_coefficients. They need one Pair, whose smoothing is used. Derivatives by them are sums
-                    over the poses, first derivatives only, in reverse mode
+                    cloud_widths, grid_coefficients. They need one Pair, whose smoothing is used. Derivatives with respect to them
+                    are sums over the poses, first derivatives only, in reverse mode
     follow         in derivatives, meshes move along with their fields, on which they must lie (shape_vjp)
     Errors: ValueError for shapes, dtypes and devices; abut.Error.
     """
@@ -134,7 +134,7 @@ def reduce(pair: Pairs, pose1: Tensor | None, pose2: Tensor | None, kind: str, *
     kind  "distance", distance or depth [m], with the derivatives of the contact that has it; "soft_distance", its smooth form
           [m]; "mean_distance" [m]; "activity" (their sum); "energy", the sum of activity max(-d, 0)^2 [m^2]; "soft_minimum" of
           the vertices' distances [m]; or, without derivatives, "minimum_distance" of these [m]
-    shape1, shape2, follow  as in contacts; "soft_distance" and "minimum_distance" have no derivatives by these
+    shape1, shape2, follow  as in contacts; "soft_distance" and "minimum_distance" have no derivatives with respect to these
     """
     check_names((kind,), VALUES, "a reduction")
     if shape1 is not None or shape2 is not None or follow:
