@@ -29,8 +29,8 @@ static num FN(quintic)(num u, num *slope)
   return n_select(n_value(u) < lane_lit(R(1.0)), n_mul(n_mul(square, x), inner), one);
 }
 
-// Returns the weight of a contact whose normal has the cosine c to the cone, and its derivative by
-// c in *slope. Sums of angles above pi count as pi.
+// Returns the weight of a contact whose normal has the cosine c to the cone, and its derivative
+// with respect to c in *slope. Sums of angles above pi count as pi.
 static num FN(cone_weight)(num c, const FN(cone) *k, GLOBAL const coefficients *s, num *slope)
 {
   const lane pi = lane_lit(CONE_PI), low = lane_lit(R(-1.0));
@@ -53,7 +53,7 @@ typedef struct FN(cone_hold) {
   ilane held;  // otherwise the normal is unchanged
   ilane steep; // the root is above the smallest one
   vec p;
-  num s, g, g_slope; // the derivative of g by s
+  num s, g, g_slope; // the derivative of g with respect to s
   num root;
 } FN(cone_hold);
 

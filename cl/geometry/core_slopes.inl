@@ -88,7 +88,7 @@ typedef struct FN(core_whole) {
   FN(core_term) inner;
 } FN(core_whole);
 
-// The derivatives by both planes of an axis, and their changes along the direction.
+// The derivatives with respect to both planes of an axis, and their changes along the direction.
 typedef struct FN(core_pulls) {
   num a, b, along_a, along_b;
 } FN(core_pulls);

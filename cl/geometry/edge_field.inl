@@ -20,7 +20,7 @@ typedef struct FN(rail) {
   FN(cone) cone; // if cones are on
 } FN(rail);
 
-// A point of an edge, its derivative by s, and the second one.
+// A point of an edge, its derivative with respect to s, and the second one.
 typedef struct FN(rail_point) {
   vec x, slope, bend;
 } FN(rail_point);
@@ -79,8 +79,9 @@ static lane edge_pull(lane quarter, int arcs, lane length, GLOBAL const coeffici
 
 // The search for one end's place by Chandrupatla's method. `next` is the next place to try, between
 // x1 and x2, and x3 is the previous place. Values are those of phi + tilt L (s - end)^2 / 2, slopes
-// its derivative by s. A minimum is between x1 and x2, because their slopes have opposite signs, or
-// the field falls from the lower of both towards the other. Each step preserves this property.
+// its derivative with respect to s. A minimum is between x1 and x2, because their slopes have
+// opposite signs, or the field falls from the lower of both towards the other. Each step preserves
+// this property.
 typedef struct edge_search {
   lane x1, f1, v1, x2, f2, v2, x3, f3;
   lane next;
@@ -288,8 +289,8 @@ static ilane edge_fixed(lane s, lane quarter, int arcs, int end)
 }
 #endif
 
-// Returns F'', from which the derivative of a place follows by the derivatives of the slope. If the
-// field is not convex, F'' is limited to at least a tenth of the pull's part.
+// Returns F'', from which the derivative of a place follows by the derivatives of the
+// slope. If the field is not convex, F'' is limited to at least a tenth of the pull's part.
 static num FN(edge_curvature)(const FN(rail_point) *at, const FN(jet) *jet, vec bent,
                               const FN(rail) *rail, GLOBAL const coefficients *c)
 {
@@ -345,7 +346,7 @@ typedef struct FN(edge_weight) {
   num won, rest; // both after edge_rise
   num won_slope, rest_slope, pair;
   num weight;
-  num turned; // for a quarter of a circle: the weight's derivative by s
+  num turned; // for a quarter of a circle: the weight's derivative with respect to s
 } FN(edge_weight);
 
 static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, num meet,
@@ -381,12 +382,13 @@ static FN(edge_weight) FN(edge_weighed)(int end, num s, num phi_end, num phi, nu
 // slope.
 #define STEEP_MOST R(0.05)
 
-// Returns the factor of a field's distance. *rate gets the negated derivative of the factor by a
-// gradient g, which is *rate times g. Where edges cross, phi grows by less than 1 per metre. A
-// still smaller gradient means that an edge passes through a body's middle, between faces that look
-// away from each other: no edges cross there, and phi stays as it is. of_distance is 1 for a field
-// with grids. Beyond its box a grid's gradient may be longer than 1, since the clipped point slides
-// along the box, although phi is the distance: the factor never shortens this distance.
+// Returns the factor of a field's distance. *rate gets the negated derivative of the factor with
+// respect to a gradient g, which is *rate times g. Where edges cross, phi grows by less than 1 per
+// metre. A still smaller gradient means that an edge passes through a body's middle, between faces
+// that look away from each other: no edges cross there, and phi stays as it is. of_distance is 1
+// for a field with grids. Beyond its box a grid's gradient may be longer than 1, since the clipped
+// point slides along the box, although phi is the distance: the factor never shortens this
+// distance.
 static num FN(edge_steep)(vec gradient, GLOBAL const coefficients *c, int of_distance, num *rate)
 {
   if (c->slope < R(0.0)) {

@@ -38,8 +38,8 @@ static num FN(among_and_slope)(num x, num *slope)
 // The degree to which an edge at the other body's distance phi supports a contact at the signed
 // distance d, and its derivatives:
 //   sigmoid((penetration - phi + relu(own) + d/2 + 3/4 relu(d)) / (penetration / 2)).
-// own is the other body's field at its own edge, the error of its rounded edges. The derivative by
-// phi is minus that by the exponent.
+// own is the other body's field at its own edge, the error of its rounded edges. The derivative
+// with respect to phi is minus that by the exponent.
 typedef struct FN(belief) {
   num value, phi, own, d;
 } FN(belief);

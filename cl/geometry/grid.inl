@@ -18,7 +18,7 @@ typedef struct FN(grid_place) {
   vec moved; // from the clipped point to the point [m]
   vec keep;  // the derivative of u along each axis, 1 if the point is not clipped
   vec lose;  // 1 - keep
-  vec turn;  // the derivative of keep by u
+  vec turn;  // the derivative of keep with respect to u
   ilane out; // whether clipping moved the point
   int some_out;
 } FN(grid_place);
@@ -157,7 +157,7 @@ static grid_along grid_along_at(lane t)
   return w;
 }
 
-// The sum along z of one row of coefficients, and its derivatives by z.
+// The sum along z of one row of coefficients, and its derivatives with respect to z.
 typedef struct grid_row {
   lane value, slope, curve, third;
 } grid_row;
@@ -181,7 +181,7 @@ static grid_row grid_row_at(GLOBAL const real *p, ilane at, const grid_along *z,
   return r;
 }
 
-// The sum over one plane across x, and its derivatives by y and z.
+// The sum over one plane across x, and its derivatives with respect to y and z.
 typedef struct grid_plane {
   lane value, y, z, yy, yz, zz, yyy, yyz, yzz, zzz, yyyz, yyzz, yzzz;
 } grid_plane;

@@ -120,7 +120,7 @@ static FN(frame) FN(exp_se3)(vec rho, vec omega)
 // A frame's cotangent is a wrench in the body's own frame: T exp(u, theta) changes t by R u and R
 // by R hat(theta), and the differentiated value by force . u + moment . theta.
 
-// Writes twice the derivatives of b and c by t^2, for t < 1/2: series of eight terms.
+// Writes twice the derivatives of b and c with respect to t^2, for t < 1/2: series of eight terms.
 static void FN(exp_slopes)(num t2, num *b_slope, num *c_slope)
 {
   num sb = n_lit(R(2.4990731149737962340e-15)); // 16/18!
@@ -290,7 +290,8 @@ static FN(frame) FN(pose_frame)(const num x[7], int width)
                     : FN(exp_se3)(head, FN(make)(x[3], x[4], x[5]));
 }
 
-// Takes the wrench for motions of the body in its own frame to the gradient by the pose's numbers.
+// Takes the wrench for motions of the body in its own frame to the gradient with respect to the
+// pose's numbers.
 static void FN(pose_adjoint)(const num x[7], int width, vec force, vec moment, num out[7])
 {
   vec head, tail;

@@ -1,5 +1,5 @@
-// The sites of a call with derivatives by the bodies' shapes: all places at which a pose evaluates
-// a body's field, with the cotangents of its distance and of its normal there.
+// The sites of a call with derivatives with respect to the bodies' shapes: all places at which a
+// pose evaluates a body's field, with the cotangents of its distance and of its normal there.
 #ifndef GEOMETRY_SITES_H
 #define GEOMETRY_SITES_H
 
@@ -50,16 +50,16 @@ typedef struct field_sites {
 #define PART_PLANES 8
 
 // A site's contribution to a grid: the clipped place in cells (3), and the cotangents of the spline
-// there, of its derivatives by the place (3) and of its second derivatives (6: xx, yy, zz, xy, xz,
-// yz).
+// there, of its derivatives with respect to the place (3) and of its second derivatives (6: xx, yy,
+// zz, xy, xz, yz).
 #define NODE_SITE_PHI 3
 #define NODE_SITE_SLOPE 4
 #define NODE_SITE_CURVE 7
 #define NODE_SITE_PLANES 13
 
-// The numbers of a primitive's derivative in a row. A plane's derivatives are by its normal, with n
-// . p fixed, and minus the derivative by n . p. The last derivative of a point is by the logarithm
-// of its width.
+// The numbers of a primitive's derivative in a row. A plane's derivatives are with respect to its
+// normal, with n . p fixed, and minus the derivative with respect to n . p. The last derivative of
+// a point is with respect to the logarithm of its width.
 #define BY_AXES 0
 #define BY_EXPONENTS 3
 #define BY_POSITION 5

@@ -31,7 +31,7 @@ static FN(contact_depth) FN(contact_depth_of)(num d, num w, const FN(contact_law
 // lambda / (w s), and the data for its derivatives.
 typedef struct FN(contact_push) {
   num along;         // v_n
-  num damping, fall; // k D, and its derivative by v_n
+  num damping, fall; // k D, and its derivative with respect to v_n
   num rub;           // 1 / sqrt(v_s^2 + |v_t|^2)
   vec slide, way;    // v_t, n - mu v_t rub
 } FN(contact_push);
@@ -79,7 +79,7 @@ static FN(contact_slopes) FN(contact_slopes_of)(vec n, vec u, vec y, const FN(co
   return r;
 }
 
-// Adds to *r, the result of contact_slopes_of, h times its derivative by u along x.
+// Adds to *r, the result of contact_slopes_of, h times its derivative with respect to u along x.
 static void FN(contact_slopes_ahead)(vec n, vec u, vec y, vec x, real h, const FN(contact_law) *l,
                                      FN(contact_slopes) *r)
 {
@@ -87,7 +87,8 @@ static void FN(contact_slopes_ahead)(vec n, vec u, vec y, vec x, real h, const F
   const num v_d_inv = n_rcp(l->v_d), rub2 = n_mul(f.rub, f.rub);
   const num step = n_lit(h), along_x = FN(dot3)(x, n);
   const vec slide_x = FN(mad3)(n, n_neg(along_x), x);
-  // Derivatives along u are marked by _x: of D, its slope, rub, y . v_t, rub^2 (y . v_t).
+  // Derivatives along u are marked by _x: of D, its slope, rub, y . v_t, rub^2 (y .
+  // v_t).
   const num damping_x = n_mul(f.fall, along_x);
   const num bend = n_mul(FN(spring_dissipation_bend)(n_mul(f.along, v_d_inv), l->smooth),
                          n_mul(l->k, n_mul(v_d_inv, v_d_inv)));

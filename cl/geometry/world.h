@@ -543,7 +543,7 @@ typedef struct contact_layout {
 
 // The numbers of a world in which descent may choose the classes (docs/dev/lcp-formulas.md, section
 // 9): the cotangents of the state and of the parameters at the start of the reverse pass, and the
-// size of the gradient by the solution's own classes.
+// size of the gradient with the solution's own classes.
 #define HARD_ESCAPE(nv, parameters) (2 * (nv) + (parameters) + 1)
 
 // The planes (ROW_ADJOINT, nv) of the contributions of rows on single degrees of freedom to the

@@ -16,7 +16,7 @@ static vec field_point(GLOBAL const real *points, int point_base, int point_stri
 }
 
 #if TANGENTS
-// Returns the dual number at x with the given plain value and derivatives by x.
+// Returns the dual number at x with the given plain value and derivatives with respect to x.
 static num along_slopes(lane value, lane by_x, lane by_y, lane by_z, vec x)
 {
   num r = n_of(value);

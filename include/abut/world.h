@@ -460,9 +460,9 @@ ABUT_API abut_status abut_step_worlds(abut_scene scene, abut_worlds *worlds);
 /* ---- derivatives ---- */
 
 /* Cotangents of the results of steps, and gradients with respect to their inputs, in the tangent
- * space of q: q
- * (+) d of docs/dev/cone-formulas.md, section 2, nv numbers. Arrays are in the worlds' memory and
- * the context's precision. NULL: a cotangent of 0, or a gradient that is not wanted. */
+ * space of q: q (+) d of docs/dev/cone-formulas.md, section 2, nv numbers. Arrays are in the
+ * worlds' memory and the context's precision. NULL: a cotangent of 0, or a gradient that is not
+ * wanted. */
 typedef struct abut_worlds_gradients {
   const void *state;        /* (count, 2 nv): of q, then v, after all steps */
   const void *record;       /* (count, steps / record, 2 nv): of the recorded states */

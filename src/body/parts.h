@@ -58,7 +58,7 @@ void free_features(kept_features *f);
 double largest_radius(const kept_features *f);
 
 /* Parts of the definition that a body retains: the surface, and the primitives of both operations,
- * which derivatives by its shape need. */
+ * which derivatives with respect to its shape need. */
 typedef struct body_parts {
   abut_superquadric *superquadrics;
   size_t superquadric_count;

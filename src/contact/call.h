@@ -25,7 +25,7 @@ typedef struct call_on {
   size_t room;                    /* capacity of these in poses */
   size_t rejected;                /* number of rejected poses in the chunk */
   piece *piece;                   /* the chunk's part of the compact list, while it is read */
-  shape_piece *shapes;            /* the chunk's part of sums of derivatives by shapes, likewise */
+  shape_piece *shapes;            /* the chunk's part of sums of shape derivatives, likewise */
   buffer *moves[DEVICE_SLOTS][2]; /* directions of bodies' numbers in each slot, or NULL */
   resident_pair moving; /* for the pair whose meshes move along them; no head if there is none */
 } call_on;

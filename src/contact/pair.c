@@ -175,7 +175,7 @@ static void put_middle(const pair *p, int side, double to[MIDDLE_REALS])
   to[MIDDLE_LEAST] = other->info.superquadrics || other->info.pointclouds ? 0.0 : -SMOOTHING_MOST;
 }
 
-/* moving: NULL except for derivatives by shapes. */
+/* moving: NULL except for derivatives with respect to shapes. */
 static abut_status measure(const pair *p, size_t place, const bool *moving, resident_pair *r)
 {
   const resident_body *bodies[2];

@@ -95,7 +95,8 @@ typedef enum scratch_id {
   SCRATCH_SCORES_BAR,
   SCRATCH_FIELD_BAR_1,
   SCRATCH_FIELD_BAR_2, /* of phi at all vertices, from selections */
-  /* derivatives by shapes (manifold/shape.h): for each body's field, and for its vertices */
+  /* derivatives with respect to shapes (manifold/shape.h): for each body's field, and for its
+     vertices */
   SCRATCH_SITES_1,
   SCRATCH_SITES_2,
   SCRATCH_VERTEX_BAR_1,
@@ -177,8 +178,8 @@ abut_status pair_create_with_zones(abut_body body1, abut_body body2,
 
 extern const pair_zones no_zones;
 
-/* Makes a copy of a pair on a member, for calls with derivatives by shapes that move the meshes of
- * the given bodies. resident_pair_free frees its contents. */
+/* Makes a copy of a pair on a member, for calls with derivatives with respect to shapes that move
+ * the meshes of the given bodies. resident_pair_free frees its contents. */
 abut_status pair_moving(const pair *p, size_t place, const bool moving[2], resident_pair *out);
 
 void resident_pair_free(resident_pair *r);

@@ -15,7 +15,7 @@ typedef struct reverse_pass {
   field_sites sites;
   size_t poses, next_block, blocks;
   bool scored[2];
-  size_t rows[2]; /* width of each body's row with derivatives by its features; else 0 */
+  size_t rows[2]; /* width of each body's row with derivatives for its features; else 0 */
 } reverse_pass;
 
 /* Returns the number of wrench blocks per pose. They are written for edge contacts and witness
@@ -73,7 +73,7 @@ static buffer *run_bars(const run *r, scratch_id id)
   BUFFER((pass)->run, OF_SIDE(SCRATCH_SITES_1, body)), ARG_INT((pass)->sites.count[body]), \
     ARG_INT(first)
 
-/* Arguments for a body's row: its buffer, its width (0 if derivatives by features are not wanted),
+/* Arguments for a body's row: its buffer, its width (0 if derivatives for features are not wanted),
  * and the offset of the kernel's numbers. */
 #define FEATURES(pass, side, first) \
   BUFFER((pass)->run, OF_SIDE(SCRATCH_SHAPE_1, side)), ARG_INT((pass)->rows[side]), ARG_INT(first)

@@ -20,7 +20,7 @@ typedef struct wanted {
   bool listed;    /* with a cutoff: only contacts in the caller's list are computed */
   bool active;    /* only active contacts are wanted */
   bool sum;       /* the gradient of a sum over active contacts is wanted */
-  bool shaped[2]; /* derivatives by the shape of this body are wanted */
+  bool shaped[2]; /* derivatives with respect to the shape of this body are wanted */
   bool mesh_moves[2], field_moves[2]; /* tangents are also along this body's vertices, primitives */
   double cutoff; /* of a pair's run: only contacts that can reach this activity are computed; 0:
                     all, also if bounds cannot decide */
@@ -49,7 +49,8 @@ typedef struct run {
   run_moves moves[2];
 } run;
 
-/* Returns the sites of both bodies' fields for which derivatives by shape are wanted. */
+/* Returns the sites of both bodies' fields for which derivatives with respect to shape are wanted.
+ */
 field_sites run_sites(const run *r);
 
 /* Numbers, reals and ints per pose in each scratch buffer. On duals, a number consists of several
@@ -145,6 +146,6 @@ abut_status edge_score_kernel(const run *r, size_t poses, int side);
 size_t wrench_blocks(const run *r);
 launch_argument vertex_radii(const run *r, int side); /* a buffer, read if a vertex has a radius */
 launch_argument edge_rails(const run *r, int side);   /* likewise, for edges in fields */
-bool radii_vary(const run *r); /* whether derivatives by features' radii are wanted */
+bool radii_vary(const run *r); /* whether derivatives with respect to features' radii are wanted */
 
 #endif

@@ -121,8 +121,8 @@ static void reverse_sizes(const run *r, uint32_t lanes, sizes *s)
   }
 }
 
-/* Adds the sizes for derivatives by a body's shape: sites of its field, cotangents of its vertices
- * and edges, and its row. */
+/* Adds the sizes for derivatives with respect to a body's shape: sites of its field, cotangents of
+ * its vertices and edges, and its row. */
 static void shape_sizes(const run *r, int side, sizes *s)
 {
   const resident_body *b = r->bodies[side];

@@ -1,4 +1,4 @@
-/* VJPs and gradients of reductions by the shapes of bodies. */
+/* VJPs and gradients of reductions with respect to the shapes of bodies. */
 #include <abut/shape.h>
 
 #include "base/call_lock.h"
@@ -250,7 +250,7 @@ abut_status shape_call_check(const call *c, uint32_t want)
            : ABUT_SUCCESS;
 }
 
-/* Starts a call with derivatives by shapes. */
+/* Starts a call with derivatives with respect to shapes. */
 static abut_status start(call *c, abut_pair pair_, abut_batch *batch, uint32_t want, shape_call *s)
 {
   TRY(call_start(c, pair_, batch));

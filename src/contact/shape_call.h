@@ -1,4 +1,4 @@
-/* Calls with derivatives by the bodies' shapes. */
+/* Calls with derivatives with respect to the bodies' shapes. */
 #ifndef ABUT_CONTACT_SHAPE_CALL_H
 #define ABUT_CONTACT_SHAPE_CALL_H
 

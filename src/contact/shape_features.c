@@ -118,7 +118,8 @@ static void rail_along(const body_features *f, const abut_feature_edge *e, const
   out[EDGE_SCORE] = 0.5 * length + radius;
 }
 
-/* The transpose: adds to the derivatives by the ends, and returns the derivative by the radius. */
+/* The transpose: adds to the derivatives with respect to the ends, and returns the derivative with
+ * respect to the radius. */
 static double rail_back(const body_features *f, const abut_feature_edge *e, const double *bars,
                         double from[3], double to[3])
 {

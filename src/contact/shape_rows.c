@@ -238,8 +238,8 @@ static void write_core(const abut_shape_gradients *to, size_t i, const double *f
   put(to->core_rotation, 3, 0, i, from + BY_CORE_ROTATION);
 }
 
-/* Kernels hold n . p for a plane. With d that number's derivative, the derivative by p is -d n, and
- * that by n is the kernels' minus d p. */
+/* Kernels hold n . p for a plane. With d that number's derivative, the derivative with respect to p
+ * is -d n, and that by n is the kernels' minus d p. */
 static void write_plane(const abut_shape_gradients *to, size_t i, const double *plane,
                         const double *from)
 {

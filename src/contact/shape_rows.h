@@ -1,5 +1,5 @@
-/* Rows of derivatives by a body's shape: per pose as kernels write them, as sums over poses, and as
- * arrays of the public struct. */
+/* Rows of derivatives with respect to a body's shape: per pose as kernels write them, as sums over
+ * poses, and as arrays of the public struct. */
 #ifndef ABUT_CONTACT_SHAPE_ROWS_H
 #define ABUT_CONTACT_SHAPE_ROWS_H
 

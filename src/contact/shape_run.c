@@ -1,5 +1,5 @@
 /* Launches the kernels that propagate the reverse pass's cotangents at sites of fields and at
- * vertices to rows of derivatives by the bodies' shapes. */
+ * vertices to rows of derivatives with respect to the bodies' shapes. */
 #include "base/error.h"
 #include "geometry/layout.h"
 #include "contact/run.h"

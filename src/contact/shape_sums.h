@@ -1,5 +1,5 @@
-/* Sums of rows of derivatives by shapes over a batch's poses, in an order independent of chunks:
- * poses within blocks of SHAPE_BLOCK in order, then blocks. */
+/* Sums of rows of derivatives with respect to shapes over a batch's poses, in an order independent
+ * of chunks: poses within blocks of SHAPE_BLOCK in order, then blocks. */
 #ifndef ABUT_CONTACT_SHAPE_SUMS_H
 #define ABUT_CONTACT_SHAPE_SUMS_H
 

@@ -1,5 +1,5 @@
-/* Rigid motions in double: exp and log of SE(3), products, and the conversion between gradients by
- * a pose's numbers and wrenches on a body. */
+/* Rigid motions in double: exp and log of SE(3), products, and the conversion between gradients
+ * with respect to a pose's numbers and wrenches on a body. */
 #ifndef ABUT_MATH_RIGID_H
 #define ABUT_MATH_RIGID_H
 
@@ -18,7 +18,7 @@ typedef struct turn_coefficients {
   double a, b, c, e, b_slope, c_slope;
 } turn_coefficients;
 
-/* A pose given by its numbers, with the terms needed for derivatives by them. */
+/* A pose given by its numbers, with the terms needed for derivatives with respect to them. */
 typedef struct chart {
   abut_pose_kind kind;
   double numbers[7];

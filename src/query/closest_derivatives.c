@@ -30,7 +30,7 @@ enum {
   IN_P2,
   IN_N,
   IN_D,
-  OUT_P1, /* Jacobians or tangents; gradients by twists and poses in the first ones */
+  OUT_P1, /* Jacobians or tangents; gradients with respect to twists and poses in the first ones */
   OUT_P2,
   OUT_N,
   OUT_D,

@@ -135,8 +135,8 @@ enum {
   WORLD_END,  /* (state_width) saves the rollout's last state while a reverse pass uses OUT_Q to
                  OUT_W */
   WORLD_GOOD, /* an int: 0 if the step of a world has no derivatives */
-  /* Jacobians and tangents. A row of `seed_width` numbers is a derivative by q, v, controls and
-     parameters. */
+  /* Jacobians and tangents. A row of `seed_width` numbers is a derivative with respect to q, v,
+     controls and parameters. */
   WORLD_BASIS,    /* (6 or nv, world pairs, GROUP_ADJOINT), see basis_by_dof of law/law.h; springs:
                      (worlds, 6, groups, GROUP_ADJOINT) */
   WORLD_JACOBIAN, /* (stages, nv, seed_width) Jacobian of the accelerations */

@@ -225,8 +225,8 @@ static void find_least(const distance_call *c, size_t world)
   }
 }
 
-/* Fills c->row with the gradient of a distance. The gradients by the poses of its two bodies are
- * wrenches on their links, projected onto the joints below. */
+/* Fills c->row with the gradient of a distance. The gradients with respect to the poses of its two
+ * bodies are wrenches on their links, projected onto the joints below. */
 static void find_row(const distance_call *c, size_t world, size_t candidate)
 {
   const scene_pair *p = pair_of(c, candidate);

@@ -198,8 +198,8 @@ static abut_status add_records(const stepping *s, size_t step)
                      2 * nv);
 }
 
-/* Writes the gradient by a step's controls. If all steps share one row of controls it is the sum,
- * which starts with the last step, since that is processed first. */
+/* Writes the gradient with respect to a step's controls. If all steps share one row of controls it
+ * is the sum, which starts with the last step, since that is processed first. */
 static abut_status put_controls(const stepping *s, size_t step)
 {
   const abut_worlds *w = s->call->worlds;
@@ -256,7 +256,8 @@ static abut_status segment_adjoint(const stepping *s, size_t first, size_t end)
       TRY(copy_columns(s, WORLD_SEGMENT, width, at + one + nq + nv, WORLD_ACCELERATION, nv, 0, nv));
       TRY(law->step_adjoint(s, step, step + 1 == end && keeps_tree(s, step)));
     }
-    /* Impacts also depend on the start of the step. Then the gradient by this step's controls. */
+    /* Impacts also depend on the start of the step. Then the gradient with respect to this step's
+     * controls. */
     TRY(impacts ? impact_begin_adjoint(s) : ABUT_SUCCESS);
     TRY(put_controls(s, step));
   }

@@ -1,4 +1,4 @@
-/* Poses of the links of a batch of worlds, and their derivatives by positions. */
+/* Poses of the links of a batch of worlds, and their derivatives with respect to positions. */
 #include "base/call_lock.h"
 #include "base/error.h"
 #include "base/ranges.h"

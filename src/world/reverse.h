@@ -42,7 +42,7 @@ group_rows group_rows_of(const stepping *s);
 abut_status solve_adjoint(const stepping *s);
 
 /* Fills WORLD_JACOBIAN with the rows of one of `stages` stages (1, or 4 with RK4): the
- * acceleration's derivatives by q, v, controls and parameters. */
+ * acceleration's derivatives with respect to q, v, controls and parameters. */
 abut_status acceleration_jacobian(const stepping *s, int stage, int stages);
 
 /* A law's `jacobian` if contacts depend on the multipliers y only through the relative twist of a

@@ -368,8 +368,8 @@ static abut_status test_balls_adjoint(context *one)
 /* ---- impacts within a step ---- */
 
 /* Two equal boxes slide along one line, and the rear one hits the front one within the step. Both
- * then move at their mean speed, wherever and whenever they meet, so the derivatives by both
- * positions and both speeds are 1/2. */
+ * then move at their mean speed, wherever and whenever they meet, so the derivatives with respect
+ * to both positions and both speeds are 1/2. */
 #define SLIDING_BOX(x)                                                                    \
   "{\"position\": [" x ", 0, 0], \"joint\": {\"type\": \"slide\", \"axis\": [1, 0, 0]}, " \
   "\"density\": 1000, \"bodies\": "                                                       \

@@ -82,8 +82,8 @@ static abut_status put_bars(const stepping *s, const pair_batch *w, int segment,
                 ARG_INT(w->rows.count));
 }
 
-/* Turns the manifold's gradient by the poses of a side's bodies into moments and forces on their
- * links. */
+/* Turns the manifold's gradient with respect to the poses of a side's bodies into moments and
+ * forces on their links. */
 static abut_status link_poses_adjoint(const stepping *s, const pair_batch *w, int side,
                                       const group_rows *to)
 {

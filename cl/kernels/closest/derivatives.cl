@@ -214,7 +214,7 @@ static closest_twists closest_read_twists(GLOBAL const real *twists, int first, 
   return t;
 }
 
-// Writes the gradient by twists, and by the poses' own numbers.
+// Writes the gradient with respect to twists, and to the poses' own numbers.
 static void closest_put_gradient(const closest_pair *p, ilane good, int width, int first, int count,
                                  const closest_twists *t, GLOBAL real *twists, GLOBAL real *pose1,
                                  GLOBAL real *pose2)

@@ -1,7 +1,7 @@
-// Derivatives by queries only (docs/dev/closest-formulas.md). Body 2 is moved, the query is
-// repeated, and the changes times the step are summed, (10, 6) per row: p1, p2, n, d by the twist
-// of body 2. A common motion of both bodies moves the result rigidly, which gives the columns of
-// body 1.
+// Derivatives computed only from queries (docs/dev/closest-formulas.md). Body 2 is moved, the query
+// is repeated, and the changes times the step are summed, (10, 6) per row: p1, p2, n, d by the
+// twist of body 2. A common motion of both bodies moves the result rigidly, which gives the columns
+// of body 1.
 
 typedef struct closest_step {
   vec3_r tau, phi; // the motion of body 2

@@ -1,4 +1,4 @@
-// A superquadric's field and its derivatives by its eleven parameters. In the names of
+// A superquadric's field and its derivatives with respect to its eleven parameters. In the names of
 // superquadric.inl, with the shares m_i of the three terms in f (they add up to 1) and k = 1 - 1/h:
 //   d phi / d ln a_i = -(r / h) m_i u_i^2 / q_i
 //   d phi / d e1     =  (r / h) / 2 times the entropy of the outer sum's shares
@@ -97,9 +97,9 @@ static lane decompose_polyhedron(GLOBAL const real *head, vec3_r y, real plane)
   return most + lane_log2(sum) / plane;
 }
 
-// A polyhedron's field and its derivatives by the parameters of one of its parts. With the share m
-// of a plane in the sum, they are -m by its distance from the centre, and m (t . y) for a change of
-// its normal by t.
+// A polyhedron's field and its derivatives with respect to the parameters of one of its parts. With
+// the share m of a plane in the sum, they are -m by its distance from the centre, and m (t . y) for
+// a change of its normal by t.
 static void decompose_derive_part(GLOBAL const real *part, vec3_r x, real plane, decompose_jet *out)
 {
   const int first = PART_NUMBER(decompose_code(part));

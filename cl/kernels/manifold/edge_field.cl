@@ -34,8 +34,8 @@ typedef struct rail_bars {
   num angle, length, radius;
 } rail_bars;
 
-// Additional data for derivatives by shapes, computed if `on` is set: the cotangents of the edges,
-// and those of the field at the places of SITES_OF_EDGE.
+// Additional data for derivatives with respect to shapes, computed if `on` is set: the cotangents
+// of the edges, and those of the field at the places of SITES_OF_EDGE.
 typedef struct edge_traces {
   int on;
   rail_bars rail;
@@ -71,7 +71,7 @@ static void trace_point(rail_bars *b, const FN(rail) *rail, num s, vec bar)
   }
 }
 
-// Adds the cotangent of the derivative by s there.
+// Adds the cotangent of the derivative with respect to s there.
 static void trace_slope(rail_bars *b, const FN(rail) *rail, num s, vec bar)
 {
   b->u = FN(add3)(b->u, bar);

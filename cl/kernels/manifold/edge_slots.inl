@@ -141,8 +141,8 @@ static num EDGE(end_value)(GLOBAL const int *head, GLOBAL const real *shape,
 }
 
 #if !FIELD_MOVES // pairs with moving fields have no seams
-// Returns seam_share of an edge's contact at x, in the field's frame. *of_own, the gradient by the
-// place on the edge, is also in this frame.
+// Returns seam_share of an edge's contact at x, in the field's frame. *of_own, the gradient with
+// respect to the place on the edge, is also in this frame.
 static num edge_seam_share(GLOBAL const pair_head *pair, int side, GLOBAL const real *frame, vec x,
                            vec normal, num depth, vec *of_field, vec *of_own)
 {

@@ -98,11 +98,12 @@ static vec adjoint_normal(GLOBAL const real *jet, int padded, vec bar)
   return r;
 }
 
-// ---- sites: places at which the field of a body is evaluated, for derivatives by its shape ----
+// ---- sites: places at which the field of a body is evaluated, for derivatives with respect to its
+// shape ----
 
 // Writes a block of sites of a body, starting at `first`: places, and the cotangents of phi, of the
-// normal and of the gradient of phi there, in the body's frame. Only calls with derivatives by
-// shapes have sites. Duals have none.
+// normal and of the gradient of phi there, in the body's frame. Only calls with derivatives with
+// respect to shapes have sites. Duals have none.
 static void store_graded_sites(GLOBAL real *sites, int count, int first, int pose, vec x,
                                num phi_bar, vec normal_bar, vec gradient_bar)
 {

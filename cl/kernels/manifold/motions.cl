@@ -1,6 +1,6 @@
-// Derivatives by both bodies' poses, computed through the motions of body 2 in body 1's frame.
-// There are six motions (MOTIONS), whereas poses have twelve or fourteen numbers: a common motion
-// of both bodies moves contacts rigidly. All computations use plain wide numbers.
+// Derivatives with respect to both bodies' poses, computed through the motions of body 2 in body
+// 1's frame. There are six motions (MOTIONS), whereas poses have twelve or fourteen numbers: a
+// common motion of both bodies moves contacts rigidly. All computations use plain wide numbers.
 
 typedef struct pose_pair {
   int bad;
@@ -204,10 +204,10 @@ static vec turn_local_back(const FN(frame) *f, vec v)
                   n_mad(m[2], v.x, n_mad(m[5], v.y, n_mul(m[8], v.z))));
 }
 
-// One work-item computes one column of one pose's Hessian by the poses' numbers `first` to first +
-// columns - 1, pose 1's before pose 2's: hessian (poses, columns, columns), from slopes (poses,
-// SLOPES_REALS). The work-item of column 0 also computes the gradients, gradient1 and gradient2
-// (poses, width). Second derivatives that overflow with opposite signs count as 0.
+// One work-item computes one column of one pose's Hessian with respect to the poses' numbers
+// `first` to first + columns - 1, pose 1's before pose 2's: hessian (poses, columns, columns), from
+// slopes (poses, SLOPES_REALS). The work-item of column 0 also computes the gradients, gradient1
+// and gradient2 (poses, width). Second derivatives that overflow with opposite signs count as 0.
 ADJOINT_KERNEL void poses_hessian(GLOBAL const real *pose1, GLOBAL const real *pose2, int width,
                                   int first, int columns, GLOBAL const real *slopes,
                                   GLOBAL const int *status, GLOBAL real *gradient1,

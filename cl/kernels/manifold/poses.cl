@@ -1,5 +1,6 @@
-// Conversion of a chunk's poses to frames and statuses, and of a chunk's wrenches to gradients by
-// the poses' numbers (docs/dev/spec.md, section 3). These kernels compute in wide numbers.
+// Conversion of a chunk's poses to frames and statuses, and of a chunk's wrenches to gradients with
+// respect to the poses' numbers (docs/dev/spec.md, section 3). These kernels compute in wide
+// numbers.
 //
 // A pose of width 6 is a twist. A pose of width 7 is a position and a quaternion, w first. A pose
 // that is not finite (status 1) or has no quaternion (status 2) is replaced by the identity, and
@@ -139,8 +140,8 @@ static void write_gradient(GLOBAL real *to, int stride, num x, GLOBAL const real
   }
 }
 
-// Writes the gradient by a pose's numbers, given the wrench for motions of the body in its own
-// frame.
+// Writes the gradient with respect to a pose's numbers, given the wrench for motions of the body in
+// its own frame.
 static void pose_gradient(const num x[7], int width, vec force, vec moment,
                           GLOBAL const real *poison, GLOBAL real *gradient)
 {

@@ -62,7 +62,7 @@ static num seam_depth(num phi, num radius)
 // which the other body's field is evaluated, and own the same place in the frame of body `side`.
 // The field's zones are evaluated at the place below x, by seam_depth along the normal: the centre
 // of a ball may be far above the end of a body that the ball touches there. *of_field and *of_own
-// are the gradients by either place.
+// are the gradients with respect to either place.
 static num seam_share(GLOBAL const pair_head *pair, int side, vec x, vec normal, num depth, vec own,
                       vec *of_field, vec *of_own)
 {

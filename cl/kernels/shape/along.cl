@@ -47,7 +47,7 @@ static lane change_of_h(GLOBAL const real *m, vec3_r by_axes, const lane by_expo
 // changes ----
 
 // Distance and normal follow from h, whose change is one number. The change of the normal is the
-// derivative of that number by the place, along each axis in turn.
+// derivative of that number with respect to the place, along each axis in turn.
 static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3_r x,
                                 const int want, const surface_r *at, FN(surface) *p)
 {
@@ -79,8 +79,8 @@ static void superquadric_change(GLOBAL const real *s, GLOBAL const real *m, vec3
   p->phi = changing(at->phi, out * flat + rise * steep);
   p->g = changing3(at->g, rotate_r(s, g));
   if (want & JET_GRADIENT) {
-    // The change of phi is flat out + steep rise. The change of the gradient is its derivative by
-    // the place.
+    // The change of phi is flat out + steep rise. The change of the gradient is its derivative with
+    // respect to the place.
     const vec3_r r_by = scale3_r(y, one / r), k_by = scale3_r(h.place, k * k); // that of k is -k_by
     const vec3_r flat_by = scale3_r(sub3_r(k_by, scale3_r(r_by, flat)), one / r);
     const vec3_r steep_by = sub3_r(scale3_r(r_by, k * k), scale3_r(k_by, R(2.0) * r * k));

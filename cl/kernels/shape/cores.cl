@@ -1,7 +1,7 @@
-// The derivatives by cores: of phi times its cotangent, and of the raw normal times v. The raw
-// normal is the gradient of phi, so the latter is the derivative of phi along v.
+// The derivatives with respect to cores: of phi times its cotangent, and of the raw normal times v.
+// The raw normal is the gradient of phi, so the latter is the derivative of phi along v.
 
-// Adds a block's derivatives by core s to sum (BY_CORE).
+// Adds a block's derivatives with respect to core s to sum (BY_CORE).
 static void add_core(GLOBAL const real *s, GLOBAL const coefficients *c, const union_block *u,
                      lane sum[BY_CORE])
 {
@@ -36,8 +36,9 @@ static void add_core(GLOBAL const real *s, GLOBAL const coefficients *c, const u
   add_counted(there, numbers, BY_CORE, u->poison, sum);
 }
 
-// One work-item sums the derivatives by one core of an operation over all sites of one pose, to
-// BY_CORE numbers of its row, starting at `base`. The operation's numbers begin at `first_real`.
+// One work-item sums the derivatives with respect to one core of an operation over all sites of one
+// pose, to BY_CORE numbers of its row, starting at `base`. The operation's numbers begin at
+// `first_real`.
 KERNEL void cores_by_shape(GLOBAL const real *sites, GLOBAL const real *shares, int count,
                            GLOBAL const real *shape, int first_real, int primitives,
                            GLOBAL const coefficients *c, int operation, GLOBAL real *rows,

@@ -1,6 +1,6 @@
-// The derivatives by the points of clouds (pointcloud.inl): of phi times its cotangent, and of the
-// raw normal times v. The raw normal is the gradient of phi, so the latter is the derivative of phi
-// along v.
+// The derivatives with respect to the points of clouds (pointcloud.inl): of phi times its
+// cotangent, and of the raw normal times v. The raw normal is the gradient of phi, so the latter is
+// the derivative of phi along v.
 
 // One work-item converts a block of sites of one pose to one cloud's parts, out (poses,
 // PART_PLANES, count). The cloud's record begins at real `first_real`. Logarithms are to the base
@@ -37,8 +37,8 @@ KERNEL void pointcloud_parts(GLOBAL const real *sites, GLOBAL const real *shares
   store_part_block(ROW(out, pose, PART_PLANES * count) + first, count, &u, &p);
 }
 
-// One work-item sums the derivatives by one point over all sites of one pose, to BY_CLOUD_POINT
-// numbers of its row, starting at `base`.
+// One work-item sums the derivatives with respect to one point over all sites of one pose, to
+// BY_CLOUD_POINT numbers of its row, starting at `base`.
 KERNEL void points_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, int count,
                             GLOBAL const real *shape, int first_real, int points, GLOBAL real *rows,
                             int row_stride, int base)

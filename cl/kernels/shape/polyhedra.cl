@@ -1,6 +1,6 @@
-// The derivatives by the planes of polyhedra: of phi = LSE(n . x - c) times its cotangent, and of
-// the raw normal times v. The raw normal is the gradient of phi, so the latter is the derivative of
-// phi along v.
+// The derivatives with respect to the planes of polyhedra: of phi = LSE(n . x - c) times its
+// cotangent, and of the raw normal times v. The raw normal is the gradient of phi, so the latter is
+// the derivative of phi along v.
 
 // One work-item converts a block of sites of one pose to one polyhedron's parts, out (poses,
 // PART_PLANES, count). The planes begin at real `first_real`.
@@ -32,8 +32,8 @@ KERNEL void polyhedron_parts(GLOBAL const real *sites, GLOBAL const real *shares
   store_part_block(ROW(out, pose, PART_PLANES * count) + first, count, &u, &p);
 }
 
-// One work-item sums the derivatives by one plane over all sites of one pose, to BY_PLANE numbers
-// of its row, starting at `base`.
+// One work-item sums the derivatives with respect to one plane over all sites of one pose, to
+// BY_PLANE numbers of its row, starting at `base`.
 KERNEL void planes_by_shape(GLOBAL const real *sites, GLOBAL const real *parts, int count,
                             GLOBAL const real *shape, int first_real, int planes,
                             GLOBAL const coefficients *c, GLOBAL real *rows, int row_stride,

@@ -1,7 +1,7 @@
-// Derivatives of contacts by the shapes of their bodies. On duals, a direction of the shapes'
-// parameters adds to the tangents of the manifold's forward pass. On plain numbers, the cotangents
-// of meshes' and fields' places, written by the manifold's reverse pass, are propagated to vertices
-// and primitives.
+// Derivatives of contacts with respect to the shapes of their bodies. On duals, a direction of the
+// shapes' parameters adds to the tangents of the manifold's forward pass. On plain numbers, the
+// cotangents of meshes' and fields' places, written by the manifold's reverse pass, are propagated
+// to vertices and primitives.
 #include "kernels/begin.h"
 
 #if TANGENTS == 1

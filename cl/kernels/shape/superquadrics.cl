@@ -1,12 +1,12 @@
-// The derivatives by superquadrics of three terms: phi = r (1 - 1/h) times its cotangent; the raw
-// normal grad h times its cotangent v, which is the derivative of h along v; and grad phi times its
-// cotangent, which is the derivative of phi along it.
+// The derivatives with respect to superquadrics of three terms: phi = r (1 - 1/h) times its
+// cotangent; the raw normal grad h times its cotangent v, which is the derivative of h along v; and
+// grad phi times its cotangent, which is the derivative of phi along it.
 //
 // A parameter z changes phi by radial (r dr/dz) + steep dh/dz, with radial = (1 - 1/h) / r and
 // steep = r / h^2. Along a direction w of the place the change of this is that of both factors and
 // of their multiplicands.
 
-// Adds a block's derivatives by superquadric s to sum (BY_SUPERQUADRIC).
+// Adds a block's derivatives with respect to superquadric s to sum (BY_SUPERQUADRIC).
 static void add_superquadric(GLOBAL const real *s, GLOBAL const coefficients *c,
                              const union_block *u, lane sum[BY_SUPERQUADRIC])
 {
@@ -79,9 +79,9 @@ static int is_beyond(GLOBAL const real *s, GLOBAL const coefficients *c, const u
   return !lane_any(u->there & (FN(dot3)(y, y) <= positive * positive));
 }
 
-// One work-item sums the derivatives by one superquadric of an operation over all sites of one
-// pose, to BY_SUPERQUADRIC numbers of its row, starting at `base`. The operation's numbers begin at
-// `first_real`.
+// One work-item sums the derivatives with respect to one superquadric of an operation over all
+// sites of one pose, to BY_SUPERQUADRIC numbers of its row, starting at `base`. The operation's
+// numbers begin at `first_real`.
 KERNEL void superquadrics_by_shape(GLOBAL const real *sites, GLOBAL const real *shares, int count,
                                    GLOBAL const real *shape, int first_real, int primitives,
                                    GLOBAL const coefficients *c, int operation, GLOBAL real *rows,

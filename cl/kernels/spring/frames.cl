@@ -1,7 +1,7 @@
 // The first and last steps of a call on pairs. These kernels convert poses and twists to frames of
-// pairs, sums of pairs to wrenches on bodies, and cotangents of wrenches to gradients by poses,
-// twists and parameters. They compute in wide numbers, because poses may be far from the world's
-// origin.
+// pairs, sums of pairs to wrenches on bodies, and cotangents of wrenches to gradients with respect
+// to poses, twists and parameters. They compute in wide numbers, because poses may be far from the
+// world's origin.
 //
 // A twist holds the velocity of the body's origin, then its angular velocity ("spin"), both in the
 // world's axes. A wrench is a force and a moment about the body's own origin, in the world's axes.

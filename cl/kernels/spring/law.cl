@@ -70,7 +70,8 @@ static spring_push spring_push_of(const spring_law *l, GLOBAL const real *p, num
 // Means over a cloud at one point x, by the weights w of the field and in the cloud's frame.
 // `force` is the mean of lambda_i, which acts at x. `moment` is that of p_i x lambda_i, computed
 // only if reactions act at the planes (SPRING_PLANE). `rub` is that of lambda_n v_t / sqrt(v_s^2 +
-// |v_t|^2), minus the derivative of the force by mu. `pull` is that of q_i = E_i^-1 (x - p_i).
+// |v_t|^2), minus the derivative of the force with respect to mu. `pull` is that of q_i = E_i^-1 (x
+// - p_i).
 typedef struct spring_means {
   lane top;    // the largest exponent
   num sum_inv; // the inverse of the sum of weights, relative to the weight of that exponent

@@ -3,8 +3,8 @@
 // docs/dev/spring-formulas.md, "Derivatives". It holds only if reactions act at the points, because
 // then the wrench is a function of these variables.
 //
-// In its own frame a field is constant. So only the derivatives by a point's position x and
-// velocity v are summed:
+// In its own frame a field is constant. So only the derivatives with respect to a point's position
+// x and velocity v are summed:
 //   dphi = sum w_i [n_i . dx + (phi_i - phi) dl_i],
 //   dF = sum w_i [dlambda_i + (lambda_i - F) (dl_i - sum w dl)],
 //   dW = sum beta_f [dW_f - (W_f - W) dphi_f / eps2],

@@ -21,8 +21,8 @@ static real column_friction(GLOBAL const world_sizes *n, GLOBAL const int *group
   return real_max(of[group[GROUP_COLUMN_A]], of[group[GROUP_COLUMN_B]]);
 }
 
-// Returns the share of the derivative by an automatic group's friction that belongs to its first
-// body or, with `side`, to its second body.
+// Returns the share of the derivative with respect to an automatic group's friction that belongs to
+// its first body or, with `side`, to its second body.
 static real column_share(GLOBAL const world_sizes *n, GLOBAL const int *group, int side,
                          GLOBAL const real *parameters)
 {

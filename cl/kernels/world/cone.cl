@@ -43,8 +43,8 @@ static lane penalty_mean(lane low, lane high, real t)
   return mean;
 }
 
-// The cost s of a contact, its gradient g by j = (n, t1, t2), and its second derivatives h (nn, n1,
-// n2, 11, 12, 22), all for D = 1.
+// The cost s of a contact, its gradient g with respect to j = (n, t1, t2), and its second
+// derivatives h (nn, n1, n2, 11, 12, 22), all for D = 1.
 typedef struct contact_terms {
   lane cost;
   lane g[3];
@@ -88,7 +88,7 @@ static void pyramid_terms(const cone_of *c, const lane j[3], contact_terms *t)
 }
 
 // The elliptic cone: s = D/2 [rho_tau(z1) + rho_(mu tau)(z2)]. `across` is g_S / S, `along` the
-// second derivative by S, and `mixed` the second derivative by j_n and S.
+// second derivative with respect to S, and `mixed` the second derivative with respect to j_n and S.
 static void cone_terms(const cone_of *c, const lane j[3], contact_terms *t)
 {
   const real f = c->friction, mu = c->mu, k = c->root, length_inv = R(1.0) / c->length;

@@ -23,7 +23,7 @@ static lane impedance_slope(GLOBAL const real *soft, lane r)
                      lane_select(r > zero, slope, lane_select(r < zero, -slope, zero)));
 }
 
-// ---- derivatives by the coefficient of friction ----
+// ---- derivatives with respect to the coefficient of friction ----
 
 // Returns the change of rho_t'(z) if z changes by dz and the width t by dt.
 static lane penalty_slope_change(lane z, real t, lane dz, real dt)
@@ -37,8 +37,8 @@ static lane penalty_slope_change(lane z, real t, lane dz, real dt)
   return change;
 }
 
-// The next three functions write the derivative of a contact's gradient g by its friction, for D =
-// 1: of an elliptic cone, of a pyramid, and of the cone's actual kind.
+// The next three functions write the derivative of a contact's gradient g with respect to its
+// friction, for D = 1: of an elliptic cone, of a pyramid, and of the cone's actual kind.
 static void cone_by_friction(const cone_of *c, const lane j[3], lane out[3])
 {
   const real f = c->friction, mu = c->mu, k = c->root, inverse = R(1.0) / c->length;
@@ -153,7 +153,7 @@ static void put_bars(GLOBAL real *to, int plane, vec3_r p, lane d, vec3_r n, lan
   store(to + BAR_ACTIVITY * plane, 0, activity);
 }
 
-// Returns the gradient of mobility_of_point by the point.
+// Returns the gradient of mobility_of_point with respect to the point.
 static vec3_r mobility_slope(const world_one *o, int at, vec3_r p)
 {
   const vec3_r t[3] = {one_get3(o, at), one_get3(o, at + 6), one_get3(o, at + 12)};
@@ -164,7 +164,7 @@ static vec3_r mobility_slope(const world_one *o, int at, vec3_r p)
 
 // Returns entry (i, k) of the sum of w w' over any three orthonormal axes e. w is the wrench
 // of a force along e at the point x: the cross product of x and e, then e. The sum is the
-// derivative of mobility_of_point by the mobility; `square` is |x|^2.
+// derivative of mobility_of_point with respect to the mobility; `square` is |x|^2.
 static lane point_product(const lane x[3], lane square, int i, int k)
 {
   if (i < 3) {

@@ -296,8 +296,8 @@ static real group_cost(const newton_group *g, int first, int step, const real t[
   return lane_sum(sum);
 }
 
-// Writes the first and second derivative by `at` of a share of the cost of a group's contacts at
-// twist t + at dt.
+// Writes the first and second derivative with respect to `at` of a share of the cost of a group's
+// contacts at twist t + at dt.
 static void group_slope(const newton_group *g, int first, int step, const real t[6],
                         const real dt[6], real at, real out[2])
 {
@@ -358,8 +358,8 @@ static void block_curvature(const contact_block *c, const lane h[6], real out[SU
 }
 
 // Writes a share of the wrench of a group's contacts on link a about the centre, at twist t. With
-// `curved` it also writes the wrench's derivative by minus the twist, W'GW: the lower triangle row
-// by row, moments before forces.
+// `curved` it also writes the wrench's derivative with respect to minus the twist, W'GW: the lower
+// triangle row by row, moments before forces.
 static void group_wrench(const newton_group *g, int first, int step, const real t[6],
                          const int curved, real out[SUMS])
 {
@@ -445,8 +445,8 @@ static real active_bend(const newton *s, int active)
 
 // ---- rows on one degree of freedom ----
 
-// The cost of a row on one degree of freedom, and its derivatives by the acceleration of that
-// degree of freedom.
+// The cost of a row on one degree of freedom, and its derivatives with respect to the acceleration
+// of that degree of freedom.
 typedef struct row_terms_of {
   real cost, slope, bend;
 } row_terms_of;

@@ -74,8 +74,8 @@ static num actuator_clip(num x, real least, real most, lane *within)
 }
 
 // Returns the force of an actuator before its gear, clipped to its limits. *within is its
-// derivative by the unclipped force: 1 in each lane between the limits, else 0. *control_slope is
-// the same for the control.
+// derivative with respect to the unclipped force: 1 in each lane between the limits, else 0.
+// *control_slope is the same for the control.
 static num actuator_force(const world_block *b, GLOBAL const world_sizes *n, GLOBAL const int *ints,
                           GLOBAL const real *reals, int i, GLOBAL const real *q,
                           GLOBAL const real *v, GLOBAL const real *u, lane *within,

@@ -14,9 +14,9 @@
 #define HARD_TAKEN R(0.5)   // a holding row removes at least this share of its speed
 
 // A work-item's data of its world's problem: J (m, nv) and Y (m, nv), whose row i is inv(M) times
-// J's; for each row the derivative of its target by its distance, and its restitution if it
-// bounces, else 0; a vector of nv, the velocity at the step's end without contacts; and for each
-// friction row of a contact its components along the contact's t1 and t2.
+// J's; for each row the derivative of its target with respect to its distance, and its restitution
+// if it bounces, else 0; a vector of nv, the velocity at the step's end without contacts; and for
+// each friction row of a contact its components along the contact's t1 and t2.
 typedef struct hard {
   newton s;
   int m, most;  // the number of rows, and its maximum
@@ -265,10 +265,10 @@ static void hard_row(const hard *h, const hard_contact *c, vec3_r f, GLOBAL real
   }
 }
 
-// Returns the target speed s of a normal row at distance d at the step's end, and its derivative by
-// d in *slope; docs/dev/lcp-formulas.md, section 1. At d = 0, where bodies rest, the derivative is
-// that of a closing gap. A closed gap leaves d at 0 up to rounding of numbers as large as `scale`,
-// with either sign. So a d that small counts as 0.
+// Returns the target speed s of a normal row at distance d at the step's end, and its derivative
+// with respect to d in *slope; docs/dev/lcp-formulas.md, section 1. At d = 0, where bodies rest,
+// the derivative is that of a closing gap. A closed gap leaves d at 0 up to rounding of numbers as
+// large as `scale`, with either sign. So a d that small counts as 0.
 static real hard_constraint_force(GLOBAL const real *reals, real d, real scale, real *slope)
 {
   const real h = reals[WORLD_STEP], deep = -d - reals[WORLD_SLOP];

@@ -562,11 +562,11 @@ ADJOINT_KERNEL void world_hard_open(GLOBAL const world_sizes *n, GLOBAL const in
   }
 }
 
-// One work-item finds the size of one world's gradient by velocities and controls, |g_v| + |g_u| /
-// h (section 9). Without with_other the reverse pass used the answer's own classes, and the size is
-// saved. With it, the size is compared with the saved one. If it is larger, escaped (worlds)
-// becomes 1; otherwise `other` gets the answer's own classes. `first` is set if no step has set
-// escaped yet.
+// One work-item finds the size of one world's gradient with respect to velocities and controls,
+// |g_v| + |g_u| / h (section 9). Without with_other the reverse pass used the answer's own classes,
+// and the size is saved. With it, the size is compared with the saved one. If it is larger, escaped
+// (worlds) becomes 1; otherwise `other` gets the answer's own classes. `first` is set if no step
+// has set escaped yet.
 ADJOINT_KERNEL void world_hard_larger(GLOBAL const world_sizes *n, GLOBAL const real *reals,
                                       GLOBAL const real *state, GLOBAL const real *controls,
                                       int with_other, int first, GLOBAL const int *classes,

@@ -176,8 +176,8 @@ static spring_ahead spring_ahead_of(const world_block *b, GLOBAL const real *twi
 
 // One work-item converts the results of spring_adjoint for the cotangents of world_spring_bars, in
 // a block of worlds, to backs, the input of the tree: rows of `width` numbers per world, in which
-// the first group begins at `first`. If `adds` is set, it adds the gradient by the pair's
-// parameters to own (worlds, listed pairs, SPRING_PARAMETER_COUNT).
+// the first group begins at `first`. If `adds` is set, it adds the gradient with respect to the
+// pair's parameters to own (worlds, listed pairs, SPRING_PARAMETER_COUNT).
 //
 // The given cotangents are those of twists at the bodies' origins. These origins move with the
 // links, which adds `more1` and `more2` to the poses.

@@ -1,7 +1,7 @@
-// The adjoint of links.cl, forces.cl and, except M itself, of mass.cl: the gradient by q, v and
-// parameters of y . (M a + c - f) and of the contacts' contributions, at a fixed acceleration a;
-// docs/dev/cone-formulas.md, section 10. It traverses the tree once, from the leaves to the roots.
-// The y of this file is minus the multiplier of contacts_adjoint.cl.
+// The adjoint of links.cl, forces.cl and, except M itself, of mass.cl: the gradient with respect to
+// q, v and parameters of y . (M a + c - f) and of the contacts' contributions, at a fixed
+// acceleration a; docs/dev/cone-formulas.md, section 10. It traverses the tree once, from the
+// leaves to the roots. The y of this file is minus the multiplier of contacts_adjoint.cl.
 
 // Returns the numbers of a block's reverse pass, in memory (blocks, back_numbers, LANES).
 static world_block back_at(GLOBAL real *memory, GLOBAL const world_sizes *n, int block, int count)
@@ -64,7 +64,7 @@ static void back_twists(const world_block *b, const world_block *k, GLOBAL const
   }
 }
 
-// Returns (I a) x c + (I c) x a, the gradient of a . I c by a rotation of the body.
+// Returns (I a) x c + (I c) x a, the gradient of a . I c with respect to a rotation of the body.
 static vec inertia_turned(const link_mass *m, vec a, vec c)
 {
   return FN(add3)(FN(cross3)(FN(inertia_times)(m->diagonal, m->products, a), c),

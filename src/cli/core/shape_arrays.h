@@ -1,5 +1,5 @@
-/* Arrays of derivatives by the shapes of both bodies, as written by `gradient --by shape` and read
- * by `jvp --by shape`. */
+/* Arrays of derivatives with respect to the shapes of both bodies, as written by `gradient --by
+ * shape` and read by `jvp --by shape`. */
 #ifndef ABUT_CLI_SHAPE_ARRAYS_H
 #define ABUT_CLI_SHAPE_ARRAYS_H
 

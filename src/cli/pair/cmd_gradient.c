@@ -18,7 +18,7 @@
 static const char *const movings[] = {"both", "1", "2"};
 #define MOVINGS (sizeof movings / sizeof *movings)
 
-/* What the gradient is taken by. */
+/* The inputs of the gradient. */
 static const char *const ways[] = {"poses", "shape"};
 
 #define WHAT "gradients, poses"

@@ -146,7 +146,8 @@ static void add_real(void *to, const void *from, abut_precision precision, size_
   }
 }
 
-/* The initial state is q and v, so its cotangents are added to the gradients by them. */
+/* The initial state is q and v, so its cotangents are added to the gradients with respect to them.
+ */
 static void add_start(const rollout *r)
 {
   const worlds *w = &r->worlds;

@@ -1,7 +1,7 @@
 /* The self-test of decompositions. It checks the objective of overlapping primitives (two
- * superquadrics and a third one or a polyhedron), its derivatives by all parameters, and the cost
- * of removing each, against the formulas in double. All primitives are added in one run, and one is
- * subtracted in the other. */
+ * superquadrics and a third one or a polyhedron), its derivatives with respect to all parameters,
+ * and the cost of removing each, against the formulas in double. All primitives are added in one
+ * run, and one is subtracted in the other. */
 #include "base/error.h"
 #include "mesh/decompose/decompose.h"
 #include "engine/self_test/runner.h"

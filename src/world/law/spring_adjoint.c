@@ -19,9 +19,9 @@ static abut_status find_bars(const stepping *s, size_t i, int basis)
                 PAIR_OF(s, SPRING_DISTANCES_BAR), ARG_INT(s->count));
 }
 
-/* Adds the gradient of pair i by poses and twists to its group's cotangents, in rows of `width`
- * numbers from `at` on; `adds`: also adds the gradient by its six parameters to OUT_SPRINGS_BAR.
- * `ahead`: the wrench is that of an implicit step, W + h dW/dv x. */
+/* Adds the gradient of pair i with respect to poses and twists to its group's cotangents, in rows
+ * of `width` numbers from `at` on; `adds`: also adds the gradient with respect to its six
+ * parameters to OUT_SPRINGS_BAR. `ahead`: the wrench is that of an implicit step, W + h dW/dv x. */
 static abut_status collect(const stepping *s, size_t i, world_buffer to, size_t width, size_t at,
                            bool adds, bool ahead)
 {
@@ -149,8 +149,8 @@ abut_status spring_bias_adjoint(const stepping *s)
                 ARG_INT(s->count));
 }
 
-/* Computes the sums and the Jacobian of pair i, each with its derivative by velocities along x, the
- * acceleration of the implicit step. */
+/* Computes the sums and the Jacobian of pair i, each with its derivative with respect to velocities
+ * along x, the acceleration of the implicit step. */
 static abut_status find_tangent(const stepping *s, size_t i, spring_run *r)
 {
   *r = run_of_pair(s, i);

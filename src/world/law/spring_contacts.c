@@ -185,7 +185,8 @@ static abut_status multipliers_of_basis(const stepping *s)
 
 /* ---- implicit steps ---- */
 
-/* The Jacobian only by velocities. These do not move contacts, so the manifold need not go back. */
+/* The Jacobian only with respect to velocities. These do not move contacts, so the manifold need
+ * not go back. */
 static abut_status jacobian_by_velocities(const stepping *s, int stage, int stages)
 {
   const size_t pairs = slot_pairs_of(s)->count;

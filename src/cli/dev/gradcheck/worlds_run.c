@@ -150,7 +150,8 @@ static void close_block(block *b)
 
 /* ---- calls of the library ---- */
 
-/* Springs replace `friction`, so the derivatives by `friction` are checked without them. */
+/* Springs replace `friction`, so the derivatives with respect to `friction` are checked without
+ * them. */
 static bool uses_springs(const block *b)
 {
   return b->input == BY_SPRINGS || b->g->worlds.springs;

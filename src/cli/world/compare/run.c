@@ -265,8 +265,8 @@ static void leave_gradient(const comparison *c, law_run *r)
   }
 }
 
-/* Computes the gradient by the previous row from that by a row. `bar` is updated. *none: the law
- * has no derivatives for this scene. */
+/* Computes the gradient with respect to the previous row from that by a row. `bar` is updated.
+ * *none: the law has no derivatives for this scene. */
 static exit_code step_back(const comparison *c, const law_run *r, size_t row, void *bar,
                            void *before, bool *none)
 {
