@@ -197,8 +197,8 @@ ABUT_API abut_status abut_create_ccd_mesh(abut_context context, const abut_ccd_m
                                           abut_ccd_mesh *mesh);
 
 /* Makes the mesh of a body's surface for collision in time, or of its contact mesh if the body has
- * no surface. Bodies of bare meshes have a surface, and so have those of body files that name one.
- * Errors: ABUT_ERROR_HANDLE; ABUT_ERROR_BODY, which names the body's file, if the mesh has no
+ * no surface. Bodies of bare meshes have a surface. Bodies of files that name a surface also have
+ * one. Errors: ABUT_ERROR_HANDLE; ABUT_ERROR_BODY, which names the body's file, if the mesh has no
  * faces, since other bodies would pass through it. */
 ABUT_API abut_status abut_create_body_ccd_mesh(abut_body body, abut_ccd_mesh *mesh);
 

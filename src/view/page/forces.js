@@ -38,7 +38,7 @@ function scaleAnswer(made) {
   home.force = Math.max(home.force, most);
 }
 
-/* Arrows as [from, way, paint]. Of a scene: forces, at centres of mass. Live: minus the gradients with respect to body 2's position
+/* Arrows as [from, way, paint]. For a scene they are forces at centres of mass. Live they are minus the gradients with respect to body 2's position
  * and rotation, at its origin. */
 function arrowsNow() {
   if (live && live.shown && live.shown.descent) {
