@@ -4,7 +4,8 @@
 
 /* Round bodies have less, thin-walled bodies and flanges more: docs/decompose.md, Depths. */
 #define RATIO_MOST 2.0
-/* Bodies whose limbs and bores are preserved have more: docs/decompose.md, How accurate the fit is. */
+/* Bodies whose limbs and bores are preserved have more: docs/decompose.md, How accurate the fit is.
+ */
 #define IOU_LEAST 0.8
 
 void tell_depths(const abut_fit *fit)
