@@ -104,7 +104,7 @@ static void test_refusals(void)
   g.springs = some;
   refused(abut_vjp_worlds(soft.scene, &w, &g), "the contacts of the scene are not springs");
   w.contacts = &contacts;
-  refused(abut_step_worlds(p.scene, &w), "contacts cannot be given");
+  refused(abut_step_worlds(p.scene, &w), "contacts must be NULL");
   w.contacts = NULL;
   w.springs = some;
   refused(abut_step_worlds(soft.scene, &w), "the contacts of the scene are not springs");
