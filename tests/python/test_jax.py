@@ -430,7 +430,7 @@ def test_refusals(pair):
     other = np.float64 if dtype == np.float32 else np.float32
     p1, p2 = (jnp.asarray(conftest.random_poses(2, dtype, seed)) for seed in (1, 2))
     f = jax.jit(lambda x, y: aj.contacts(pair, x, y).d)
-    with pytest.raises(ValueError, match=f"pose2 is {np.dtype(other).name}, and the context"):
+    with pytest.raises(ValueError, match=f"pose2 is {np.dtype(other).name}, but the context"):
         f(p1, p2.astype(other))
     with pytest.raises(ValueError, match="pose1 is int32"):
         aj.reduce(pair, p1.astype(jnp.int32), p2, "energy")
