@@ -45,8 +45,8 @@ ABUT_API abut_status abut_pose_log(abut_precision precision, size_t count, const
                                    void *twists);
 
 /* Computes the products of poses, left right: x is mapped to left(right(x)). With left =
- * inverse(pose of A) and right = pose of B, the products are the poses of B seen from A. Twists are
- * as by abut_pose_log.
+ * inverse(pose of A) and right = pose of B, the products are the poses of B relative to A. Twists
+ * are the shortest ones, as from abut_pose_log.
  *
  * left, right, products   real (N, P)
  */

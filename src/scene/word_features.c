@@ -88,7 +88,7 @@ static abut_status make_box(const double half[3], double round, arena *memory, a
       }
       double *of_edge = to.edge_cones + 4 * edge;
       memcpy(of_edge, cone, 3 * sizeof *of_edge);
-      of_edge[k] = 0.0; /* The two faces are those across the other axes. */
+      of_edge[k] = 0.0; /* The edge is between the faces normal to the other axes. */
       of_edge[3] = 45.0;
       to.edges[edge++] = (abut_feature_edge){.from = b, .to = b | 1u << k, .radius = round};
     }

@@ -121,10 +121,10 @@ static void cover_capsule(box *b, const double from[3], const double to[3], doub
 }
 
 /* Returns how far beyond its ends a round edge makes contacts. The field of a single core is a
- * convex distance. There, a counted point was moved to a place inside its edge where the field's
- * slope along the edge is at most `tilt`, and phi is below its reach + the radius, apart from what
- * the slope adds on the way. The touched point is thus no farther along the edge than `tilt` times
- * that. Otherwise it may be a whole radius. */
+ * convex distance. With such a field, the point of an active contact was moved to a place inside
+ * its edge. The field's slope along the edge is at most `tilt` there, and phi is below the reach +
+ * the radius, apart from what the slope adds on the way. So the touched point is farther along the
+ * edge by at most `tilt` times that sum. With other fields it may be a whole radius. */
 static double beyond_ends(const pair *p, const body *field, double radius, double reach)
 {
   const abut_smoothing *s = &p->smoothing;

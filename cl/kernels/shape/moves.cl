@@ -68,7 +68,7 @@ KERNEL void moved_radii(GLOBAL const real *radii, GLOBAL const int *order, int c
   }
 }
 
-// One work-item does the same with one edge, to out (poses, EDGE_PLANES, padded).
+// One work-item moves one edge in one pose, from `rails` to out (poses, EDGE_PLANES, padded).
 KERNEL void moved_rails(GLOBAL const real *rails, int count, int padded, GLOBAL const real *moves,
                         int move_stride, int rail_base, GLOBAL real *out)
 {

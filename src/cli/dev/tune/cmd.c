@@ -128,8 +128,8 @@ static exit_code tune_device(tuner *u, const char *path)
 
 /* ---- all devices ---- */
 
-/* Parts of a device use its settings: of a device and its parts, only the first one named is
- * measured. */
+/* Parts of a device use the settings of the device. If a device and its parts are named, only the
+ * first of them is measured. */
 static bool has_turn(const tuner *u, size_t i)
 {
   size_t k = 0;
