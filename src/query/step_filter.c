@@ -95,10 +95,12 @@ static abut_status check_def(const abut_step_filter_def *def)
                 def->separation);
   }
   if (!(def->keep >= 0.0 && def->keep < 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "keep is %g, not in [0, 1)", def->keep);
+    return fail(ABUT_ERROR_ARGUMENT, "`keep` of the step filter is %g; it must be in [0, 1)",
+                def->keep);
   }
   if (!(def->most >= 0.0 && def->most <= 1.0)) {
-    return fail(ABUT_ERROR_ARGUMENT, "most is %g, not in [0, 1]", def->most);
+    return fail(ABUT_ERROR_ARGUMENT, "`most` of the step filter is %g; it must be in [0, 1]",
+                def->most);
   }
   for (size_t i = 0; i < def->lanes_count; ++i) {
     TRY(check_lanes(def, i));

@@ -523,12 +523,12 @@ static void test_refused_numbers(const abut_step_filter_def *good)
   const double wrong[] = {-1e-9, NAN, INFINITY, 1.001};
   for (size_t i = 0; i < 4; ++i) {
     def.most = wrong[i];
-    refuses(&def, "most is");
+    refuses(&def, "`most` of the step filter is");
   }
   def.most = 1.0;
   for (size_t i = 0; i < 4; ++i) {
     def.keep = i == 3 ? 1.0 : wrong[i];
-    refuses(&def, "keep is");
+    refuses(&def, "`keep` of the step filter is");
   }
   def.keep = 0.1;
   for (size_t i = 0; i < 3; ++i) {
