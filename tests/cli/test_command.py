@@ -521,13 +521,13 @@ def test_output():
     check(text_of("kept.npz") == "before\n", "a failed write touched the old file")
     # The mesh that a body file names is an input, too.
     shutil.copy("cube.obj", "before.obj")
-    wrong("cube.obj: is the mesh of cube.body.json, which is an input of this command",
+    wrong("cube.obj: would be overwritten, but cube.body.json, an input of this command, uses it as its mesh; use another output file",
           f"contacts cube.body.json slab.obj --poses poses.csv -o cube.obj {ON}")
     changed("cube.body.json", "named.body.json", (r"cube\.obj", "cube.npz"))
     shutil.copy("cube.obj", "cube.npz")
     mixed_poses()
     put("named.csv", "named.body.json,slab.obj\n")
-    wrong("cube.npz: is the mesh of named.body.json, which is an input of this command",
+    wrong("cube.npz: would be overwritten, but named.body.json, an input of this command, uses it as its mesh; use another output file",
           f"contacts --pairs named.csv --poses mixed.csv -o cube.npz {ON}")
     same_bytes("cube.obj", "before.obj")
     # An output that is an input, also by another name.

@@ -37,7 +37,7 @@ def test_remesh():
     run(0, f"remesh skinned.body.json --vertices 40 -q -o beside/skin.body.json {ON}")
     has(text_of("beside/skin.body.json"), r'"surface": "skin\.surface\.obj"')
     obj_has("beside/skin.surface.obj", faces=6)
-    wrong("beside/skin.surface.obj: is the mesh of beside/skin.body.json, which is an input of this command",
+    wrong("beside/skin.surface.obj: would be overwritten, but beside/skin.body.json, an input of this command, uses it as its mesh; use another output file",
           "remesh beside/skin.body.json -o beside/skin.surface.obj")
     said = run(0, "remesh new.body.json --json --vertices 12 -o small.obj --smoothing sharp.json",
                ON)
@@ -65,7 +65,7 @@ def test_remesh():
     run(2, "remesh none.body.json -o x.obj")
     wrong("ball.body.json: is also an input of this command; use another output file",
           "remesh ball.body.json -o ball.body.json")
-    wrong("ball.obj: is the mesh of ball.body.json, which is an input of this command",
+    wrong("ball.obj: would be overwritten, but ball.body.json, an input of this command, uses it as its mesh; use another output file",
           "remesh ball.body.json -o ball.obj")
 
 

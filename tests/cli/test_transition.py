@@ -230,7 +230,7 @@ def test_what_is_refused():
                q=full((3, 13), 1.))
     cotangents("array 'v': number 12 (0-based) is nan; it must be finite",
                v=full((3, 11), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, math.nan))
-    cotangents("array 'record' needs --record K, which chooses the states of its cotangents",
+    cotangents("array 'record' has cotangents of every K-th state: state this K with --record K",
                record=full((6, 3, 22), 1.))
     wrong("whole.npz: contains no record, the cotangents of --record 4", rollout,
           f"--controls push.npz --cotangents whole.npz --record 4 {ON}")

@@ -64,7 +64,9 @@ exit_code check_not_body(const char *output, const char *body)
   mesh = NULL;
   named = named || (abut_find_surface(body, &mesh) == ABUT_SUCCESS && same_file(output, mesh));
   abut_free(mesh);
-  return named ? report(EXIT_INPUT, "%s: is the mesh of %s, which is an input of this command",
+  return named ? report(EXIT_INPUT,
+                        "%s: would be overwritten, but %s, an input of this command, uses it as "
+                        "its mesh; use another output file",
                         output, body)
                : EXIT_GOOD;
 }

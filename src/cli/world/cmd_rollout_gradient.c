@@ -81,13 +81,12 @@ static exit_code take_cotangents(rollout *r)
   CLI_TRY(inputs_finite(f, "q", 2, half, ends, w->precision, &q));
   CLI_TRY(inputs_finite(f, "v", 2, half, ends, w->precision, &v));
   if (!r->record) {
-    return inputs_find(f, "record")
-             ? report(
-                 EXIT_INPUT,
-                 "%s: array 'record' needs --record K, which chooses the states of its cotangents",
-                 f->path)
-           : q || v ? join_state(r, q, v)
-                    : EXIT_GOOD;
+    return inputs_find(f, "record") ? report(EXIT_INPUT,
+                                             "%s: array 'record' has cotangents of every K-th "
+                                             "state: state this K with --record K",
+                                             f->path)
+           : q || v                 ? join_state(r, q, v)
+                                    : EXIT_GOOD;
   }
   CLI_TRY(inputs_finite(f, "record", 3, records, all, w->precision, &r->records));
   if (!r->records) {
