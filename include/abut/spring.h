@@ -30,8 +30,8 @@ extern "C" {
 
 #define ABUT_CLOUD_POINTS_MOST (1 << 20) /* of a cloud */
 
-/* An oriented point cloud, in its body's frame. Callers may fill one themselves; free a cloud that
- * a function here has made with abut_free_cloud. */
+/* An oriented point cloud, in its body's frame. You may fill one yourself. Free clouds that
+ * functions of this header made with abut_free_cloud. */
 typedef struct abut_cloud {
   size_t count;
   double *points;         /* (count, 3) [m] */

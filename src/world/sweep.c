@@ -176,8 +176,8 @@ static abut_status make_impacts(const stepping *s, int event)
                 OF(s, SWEEP_FROM), OF(s, WORLD_NEXT_Q), OF(s, SWEEP_MEET), OF(s, SWEEP_END_TREE));
 }
 
-/* Waits for the impacts that were found, so nothing more is launched if no world has one, as in
- * most steps. marks: (count, SWEEP_INTS) scratch. */
+/* Waits for the device, and sets *some if a world has an impact. Most steps have none, and then
+ * launch nothing more. marks: (count, SWEEP_INTS) scratch. */
 static abut_status read_impacts(const stepping *s, int *marks, bool *some)
 {
   *some = false;

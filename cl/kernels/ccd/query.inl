@@ -1,5 +1,5 @@
-// The functions for queries of a kind, on one kind of numbers. If CCD_OF_MESHES is set, they
-// include pairs of two meshes' features.
+// Functions for queries with features of the kind CCD_KIND, in plain or doubled numbers. If
+// CCD_OF_MESHES is defined, they include queries of two meshes.
 #include "geometry/certificate.inl"
 #include "kernels/ccd/front.inl"
 #include "kernels/ccd/rows.inl"

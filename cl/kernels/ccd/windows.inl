@@ -27,8 +27,8 @@ static void CN(ccd_corners_in_order)(const ccd_row *row, const int pair[2], int 
   }
 }
 
-// Writes the positions of the pair's vertices at an end of a window into its lane. For times 0 and
-// 1 they are stored already.
+// Writes the positions of the pair's vertices at time t, which is an end of a window, into lane l.
+// Positions at times 0 and 1 are already stored.
 static void CN(ccd_put)(const ccd_row *row, const int place[4], const int mesh[4], real t,
                         FN(ccd_lanes) *s, int l, int end)
 {

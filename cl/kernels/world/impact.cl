@@ -1,7 +1,7 @@
-// The derivative of impacts within a step: sweep.cl on duals. Discrete decisions are constant:
-// which impacts occur, which features meet, whether they stick or slide. Everything else is
-// differentiated. A work-item has one world, and each of its lanes has another direction, so values
-// are equal on all lanes. docs/sweeping.md.
+// Derivatives of impacts within a step (docs/sweeping.md), as sweep.cl computes them, but on dual
+// numbers. Discrete decisions are constant: which impacts occur, which features meet, and whether
+// they stick or slide. Everything else is differentiated. A work-item has one world. Its lanes have
+// different directions, but equal values.
 
 // ---- the bodies at an impact ----
 

@@ -207,8 +207,8 @@ abut_status fit_look(fitter *f, const sample_set *s, const primitives *p, double
  * stay on the device. */
 abut_status fit_costs(fitter *f, const sample_set *s, double width, double *costs);
 
-/* Makes rows of frozen fields after fit_look. wanted: (rows, 3), a block and two primitives that
- * are left out of the union. -1 stands for none. */
+/* Makes rows of frozen fields after fit_look: unions without two primitives, at one block of
+ * samples. wanted: (rows, 3), a block and the indices of these primitives, or -1 for none. */
 abut_status fit_freeze(fitter *f, const int *wanted, size_t rows);
 
 /* Makes the equations of a set at all samples: J'J and J'r, which is half the gradient of the loss.

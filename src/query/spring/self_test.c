@@ -165,9 +165,9 @@ static abut_status test_of(context *one, abut_status (*of)(self_test *, abut_spr
 
 /* ---- long loops ---- */
 
-/* A cloud with so many points that the loops of its work-item exceed 65535 iterations, the limit of
- * Mesa's llvmpipe (22.3) for all loops of a kernel together. Half of the points give the field z,
- * half x. */
+/* With this many points, the loops of a work-item exceed 65535 iterations, the limit of Mesa's
+ * llvmpipe (22.3) for all loops of a kernel together. The planes of half of the points have the
+ * distance z, and those of the others x. */
 enum { MANY = 40000 };
 
 static abut_status test_many_of(self_test *t, const abut_cloud *cloud)

@@ -7,7 +7,8 @@
 #include "dev/gradcheck/quotients.h"
 #include "core/reductions.h"
 
-/* Index of a tally; an output or a reduction is added to the first four. */
+/* Index of a tally: CHECK_JVP or CHECK_VJP plus an output, CHECK_GRADIENT or CHECK_HESSIAN plus a
+ * reduction, or CHECK_JACOBIAN. */
 enum {
   CHECK_JVP,
   CHECK_VJP = CHECK_JVP + OUTPUTS,

@@ -146,8 +146,8 @@ static exit_code load_law(comparison *c, const law *l, progress *p)
   return EXIT_GOOD;
 }
 
-/* If all laws are springs between clouds, another law's scene gives the bodies' fields, if they
- * have them. */
+/* Penetration depths need a scene whose pairs have contacts. If all laws are springs between
+ * clouds, the scene is loaded once more, with laws[0]. */
 static exit_code find_shapes(comparison *c)
 {
   abut_scene_options how = abut_default_scene_options();
