@@ -303,7 +303,7 @@ static num FN(edge_curvature)(const FN(rail_point) *at, const FN(jet) *jet, vec 
 
 // ---- positions of the contacts ----
 
-// The shifts of both places (docs/dev/spec.md, 10.2): towards each other if they nearly meet,
+// The shifts of both places (docs/dev/spec.md, 10.3): towards each other if they nearly meet,
 // otherwise back from the rim.
 typedef struct FN(edge_shift) {
   num gap, near, meet, by; // gap in s, near = (gap L / part)^2, by: added to the place of end 0
