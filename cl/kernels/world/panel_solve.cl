@@ -1,6 +1,12 @@
 // The factor of the panels and both substitutions (panels.cl): by one item with lanes, or by the
 // items of a work-group.
 
+// The degrees of freedom of a panel's columns.
+static GLOBAL const int *panel_dofs(const panels *p, const panel *q)
+{
+  return q->rows ? mass_tree_of(p->n, p->tables, q->tree).dofs : p->tables;
+}
+
 #if WG == 1
 #define PANEL_PARTS 1
 
@@ -73,7 +79,7 @@ static void panel_forward_alone(const panel *q, GLOBAL real *room)
 // and the panel's own right sides.
 static void panel_backward_alone(const panels *p, const panel *q, GLOBAL real *room, GLOBAL real *x)
 {
-  GLOBAL const int *dofs = mass_tree_of(p->n, p->tables, MAX_INT(q->tree, 0)).dofs;
+  GLOBAL const int *dofs = panel_dofs(p, q);
   for (int begin = LANES_AT(q->dofs - 1); begin >= 0 && q->dofs; begin -= LANES) {
     const int end = MIN_INT(begin + LANES, q->dofs);
     lane there = lane_select(LANES_FROM(end - begin), lane_load(room + begin), lane_lit(R(0.0)));
@@ -259,12 +265,6 @@ static void panel_eliminate(const panels *p, const panel *q, const team *t)
     }
     MEET;
   }
-}
-
-// The degrees of freedom of a panel's columns.
-static GLOBAL const int *panel_dofs(const panels *p, const panel *q)
-{
-  return q->rows ? mass_tree_of(p->n, p->tables, q->tree).dofs : p->tables;
 }
 
 // Reads a chunk's entries of x (nv).
