@@ -74,7 +74,7 @@ def test_words_that_name_no_device_or_no_part_of_one():
         run(2, no, f"--device {twice}",
             err=r"^abut: .*device [0-9]+ \(.*\) is named twice in one context$")
     run(2, no, "--device pocl/99999",
-        err="^abut: device .* cannot be divided into parts of 99999 compute units: it has [0-9]+$")
+        err="^abut: device .* cannot be divided into parts of 99999 compute units: it has only [0-9]+$")
     run(2, no, "--device pocl/1.900",
         err="^abut: device .* has no part 900: with 1 units per part it has [0-9]+ parts \(0-based\)$")
 
