@@ -190,7 +190,7 @@ static void find_faces(mesh_faces *m)
       if (a != b) {
         double side[3];
         difference(s->vertices + 3 * (size_t)b, s->vertices + 3 * (size_t)a, side);
-        const double width = (sides == 3 ? area : 0.5 * area) / sqrt(dot(side, side));
+        const double width = (sides == 3 ? area : 0.5 * area) / length(side);
         m->sides[m->side_count++] = (face_side){edge_code(a, b), width, (uint32_t)i, a < b};
       }
     }

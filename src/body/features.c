@@ -220,6 +220,9 @@ static bool is_of_facets(const fold *f, double diagonal)
     return false;
   }
   const double radius = f->width / f->angle, allowed = fmin(radius, FACET_SHARE * diagonal);
+  if (!(f->length > FACET_TURN * sqrt(radius * allowed))) {
+    return false;
+  }
   double turn = FACET_TURN;
   for (int k = 0; k < FACET_LEVELS && turn * sqrt(radius) > FACET_TURN * sqrt(allowed); ++k) {
     turn *= 0.5;
@@ -227,8 +230,7 @@ static bool is_of_facets(const fold *f, double diagonal)
   int cells[2][3];
   cell_of(f->normals[0], turn, cells[0]);
   cell_of(f->normals[1], turn, cells[1]);
-  return f->length > FACET_TURN * sqrt(radius * allowed) &&
-         memcmp(cells[0], cells[1], sizeof cells[0]) != 0;
+  return memcmp(cells[0], cells[1], sizeof cells[0]) != 0;
 }
 
 static bool is_feature(const fold *f, double sharp, double diagonal)
